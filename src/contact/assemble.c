@@ -21,9 +21,13 @@ typedef struct Group {
     int64_t first; /* pair; the next group's first is past the last */
     int64_t sum;   /* where its blocks are among the batch's sums */
     int64_t slot;  /* where its slots begin */
-    int32_t blocks;
-    bool wide;        /* reaches blocks with weights */
-    int8_t at[NODES]; /* where the blocks of each node begin among those of the group */
+    int64_t frame; /* of the first body of two; the second's blocks come after its own */
+    int32_t block[MAX_BLOCKS];
+    int8_t blocks;
+    bool wide; /* some vertex has several blocks */
+    bool two;  /* all vertices have the blocks of one of two bodies, or none */
+    /* where the blocks of each node begin, unless there are two bodies */
+    int8_t at[NODES];
 } Group;
 
 typedef struct Shard {
@@ -32,7 +36,8 @@ typedef struct Shard {
 } Shard;
 
 struct BrioPlan {
-    uint64_t keys; /* of the overlay, when the plan was made; 0: there is none */
+    bool made;     /* there are groups, of these pairs: */
+    uint64_t keys; /* of the overlay that slots are of; 0: there are none */
     int64_t elements, node_room, begin_room;
     int32_t *node; /* of the pairs that it is of */
     bool *begins;  /* of each pair: it begins a group */
@@ -42,6 +47,8 @@ struct BrioPlan {
     int32_t *slot;
     Shard *shard;
     double *sum;
+    int64_t pull_room;
+    double *pull; /* gradients of the wide groups: [group][3][8] */
 };
 
 /* How a pair of affine bodies maps to the blocks of its group: the weights of each node, which are
@@ -92,6 +99,7 @@ void brio__plan_free(BrioPlan *plan)
     brio__free(plan->slot);
     brio__free(plan->shard);
     brio__free(plan->sum);
+    brio__free(plan->pull);
     brio__free(plan);
 }
 
@@ -141,27 +149,45 @@ typedef struct PlanWork {
     BrioPlan *plan;
 } PlanWork;
 
-/* The blocks of vertex k of a pair as one number: the first tells the others. */
-static inline int64_t frame(const BrioPairs *pairs, const BrioSystem *s, int64_t e, int k)
+/* The blocks of a vertex as one number, since the first tells the others; -1: it has none. */
+static inline int64_t frame(const BrioSystem *s, int32_t v)
 {
-    int32_t v = brio__pairs_vertex(pairs, e, k), count = s->map_start[v + 1] - s->map_start[v];
+    int32_t count = s->map_start[v + 1] - s->map_start[v];
     return count ? 8 * (int64_t)s->map_block[s->map_start[v]] + count : -1;
 }
 
-/* Which pairs do not reach the blocks of the pair before, or are not of affine bodies. */
+/* The frames of a pair, if there are at most two with several blocks: otherwise false. */
+static inline bool two_frames(const BrioPairs *pairs, const BrioSystem *s, int64_t e,
+                              int64_t both[2])
+{
+    both[0] = both[1] = -1;
+    for (int k = 0; k < NODES; k++) {
+        int64_t now = frame(s, brio__pairs_vertex(pairs, e, k));
+        if (now < 0 || now == both[0] || now == both[1]) continue;
+        if (both[1] >= 0 || now % 8 == 1) return false;
+        both[both[0] >= 0] = now;
+    }
+    if (both[1] >= 0 && both[1] < both[0]) {
+        int64_t swap = both[0];
+        both[0] = both[1];
+        both[1] = swap;
+    }
+    return both[0] >= 0;
+}
+
+/* Which pairs are not of the bodies of the pair before. */
 static void find_groups(void *context, int64_t begin, int64_t end)
 {
     const PlanWork *work = context;
-    int64_t last[NODES] = {-1, -1, -1, -1};
+    int64_t last[2] = {-1, -1}, now[2];
+    bool before = false;
     for (int64_t e = BRIO_MAX(begin - 1, 0); e < end; e++) {
-        bool same = e > 0, wide = false;
-        for (int k = 0; k < NODES; k++) {
-            int64_t now = frame(work->pairs, work->system, e, k);
-            same &= now == last[k];
-            wide |= now >= 0 && now % 8 > 1;
-            last[k] = now;
-        }
-        if (e >= begin) work->plan->begins[e] = !(same && wide);
+        bool two = two_frames(work->pairs, work->system, e, now);
+        if (e >= begin)
+            work->plan->begins[e] = !(two && before && now[0] == last[0] && now[1] == last[1]);
+        before = two;
+        last[0] = now[0];
+        last[1] = now[1];
     }
 }
 
@@ -188,23 +214,50 @@ static int64_t group_sums(const Group *group)
     return group->wide ? 9 * LANES * group->blocks : 9 * brio__pairs(group->blocks);
 }
 
-static BrioStatus add_slots(BrioPlan *plan, const BrioSystem *s, const BrioPairs *pairs,
-                            Group *group, BrioOverlay *overlay)
+/* The blocks of a group, from those of its first pair. */
+static void fill_group(const BrioSystem *s, const BrioPairs *pairs, Group *group)
 {
     Reach to;
-    int32_t vertex[4];
-    brio__pairs_vertices(pairs, group->first, vertex);
+    int32_t vertex[4], node[4];
+    int64_t both[2];
+    brio__pairs_vertices(pairs, group->first, node);
+    memcpy(vertex, node, sizeof vertex);
+    group->two = two_frames(pairs, s, group->first, both);
+    group->frame = both[0];
+    for (int body = 0; group->two && body < 2; body++) /* the first body first */
+        for (int k = 0; k < NODES; k++)
+            if (frame(s, node[k]) == both[body]) vertex[body] = node[k];
     reach(s, vertex, &to);
-    group->blocks = to.blocks;
+    group->blocks = (int8_t)to.blocks;
     group->wide = to.wide;
-    group->slot = plan->slots;
+    memcpy(group->block, to.block, sizeof group->block);
     for (int k = to.entries - 1; k >= 0; k--)
         group->at[to.entry[k].node] = (int8_t)to.entry[k].block;
-    for (int a = 0; a < to.blocks; a++)
+}
+
+static void fill_groups(void *context, int64_t begin, int64_t end)
+{
+    const PlanWork *work = context;
+    for (int64_t g = begin; g < end; g++)
+        fill_group(work->system, work->pairs, &work->plan->group[g]);
+}
+
+/* Where the blocks of node k of a pair begin among those of its group. */
+static inline int node_at(const BrioSystem *s, const Group *group, int k, int32_t v)
+{
+    if (!group->two) return group->at[k];
+    return frame(s, v) == group->frame ? 0 : (int)(group->frame % 8);
+}
+
+static BrioStatus add_slots(BrioPlan *plan, Group *group, BrioOverlay *overlay)
+{
+    group->slot = plan->slots;
+    for (int a = 0; a < group->blocks; a++)
         for (int b = 0; b <= a; b++) {
-            int64_t index = brio__overlay_index(overlay, to.block[a], to.block[b]);
+            int32_t row = group->block[a], column = group->block[b];
+            int64_t index = brio__overlay_index(overlay, row, column);
             if (index < 0) return BRIO_ERROR_MEMORY;
-            plan->slot[plan->slots++] = (int32_t)(2 * index + (to.block[a] < to.block[b]));
+            plan->slot[plan->slots++] = (int32_t)(2 * index + (row < column));
         }
     return BRIO_OK;
 }
@@ -235,42 +288,48 @@ static BrioStatus make_shards(BrioPlan *plan)
     return BRIO_OK;
 }
 
-static BrioStatus make_plan(BrioPlan *plan, const BrioPairs *pairs, const BrioSystem *s,
-                            BrioOverlay *overlay)
+static BrioStatus make_groups(BrioPairs *pairs, const BrioSystem *s)
 {
     const BrioTerm *term = &pairs->term;
-    int64_t slots = 0;
+    if (!pairs->plan) pairs->plan = brio__calloc(1, sizeof *pairs->plan);
+    if (!pairs->plan) return BRIO_ERROR_MEMORY;
+    BrioPlan *plan = pairs->plan;
+    size_t bytes = (size_t)term->packs * LANES * NODES * sizeof *plan->node;
+    if (plan->made && plan->elements == term->elements && !memcmp(plan->node, term->node, bytes))
+        return BRIO_OK;
+    plan->made = false;
     plan->keys = 0;
     MAKE_ROOM(plan->begins, plan->begin_room, term->elements);
     MAKE_ROOM(plan->node, plan->node_room, term->packs * LANES * NODES);
-    memcpy(plan->node, term->node, (size_t)term->packs * LANES * 4 * sizeof *plan->node);
+    memcpy(plan->node, term->node, bytes);
     plan->elements = term->elements;
     brio__parallel_for(term->elements, 8192, find_groups, &(PlanWork){pairs, s, plan});
-    plan->groups = plan->slots = 0;
+    plan->groups = 0;
     for (int64_t e = 0; e < term->elements; e++) plan->groups += plan->begins[e];
     MAKE_ROOM(plan->group, plan->group_room, plan->groups + 1);
     plan->groups = 0;
-    for (int64_t e = 0; e < term->elements; e++) {
-        if (!plan->begins[e]) continue;
-        bool wide = false;
-        for (int k = 0; k < NODES; k++) wide |= frame(pairs, s, e, k) % 8 > 1;
-        slots += wide ? brio__pairs(MAX_BLOCKS) : brio__pairs(NODES);
-        plan->group[plan->groups++].first = e;
-    }
+    for (int64_t e = 0; e < term->elements; e++)
+        if (plan->begins[e]) plan->group[plan->groups++].first = e;
     plan->group[plan->groups].first = term->elements;
-    MAKE_ROOM(plan->slot, plan->slot_room, slots);
-    for (int64_t g = 0; g < plan->groups; g++)
-        BRIO_CHECK(add_slots(plan, s, pairs, &plan->group[g], overlay));
+    brio__parallel_for(plan->groups, 1024, fill_groups, &(PlanWork){pairs, s, plan});
     BRIO_CHECK(make_shards(plan));
-    plan->keys = brio__overlay_keys(overlay);
+    plan->made = true;
     return BRIO_OK;
 }
 
-static bool plan_fits(const BrioPlan *plan, const BrioTerm *term, const BrioOverlay *overlay)
+/* Where the blocks of all groups are in the overlay. */
+static BrioStatus find_slots(BrioPlan *plan, BrioOverlay *overlay)
 {
-    size_t bytes = (size_t)term->packs * LANES * 4 * sizeof *plan->node;
-    return plan->keys == brio__overlay_keys(overlay) && plan->elements == term->elements &&
-           !memcmp(plan->node, term->node, bytes);
+    int64_t slots = 0;
+    if (plan->keys == brio__overlay_keys(overlay)) return BRIO_OK;
+    plan->keys = 0;
+    plan->slots = 0;
+    for (int64_t g = 0; g < plan->groups; g++) slots += brio__pairs(plan->group[g].blocks);
+    MAKE_ROOM(plan->slot, plan->slot_room, slots);
+    for (int64_t g = 0; g < plan->groups; g++)
+        BRIO_CHECK(add_slots(plan, &plan->group[g], overlay));
+    plan->keys = brio__overlay_keys(overlay);
+    return BRIO_OK;
 }
 
 /* ---- sums of groups --------------------------------------------------------------------- */
@@ -298,7 +357,7 @@ static void add_wide(const SumWork *work, const Group *group, int64_t e, const d
     for (int k = 0; k < NODES; k++) {
         int32_t v = brio__pairs_vertex(work->pairs, e, k), first = s->map_start[v];
         map.count[k] = s->map_start[v + 1] - first;
-        map.at[k] = group->at[k];
+        map.at[k] = node_at(s, group, k, v);
         for (int m = 0; m < map.count[k]; m++)
             map.weight[k][map.at[k] + m] = s->map_weight[first + m];
     }
@@ -392,10 +451,8 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
 {
     const BrioTerm *term = &pairs->term;
     if (term->elements == 0) return BRIO_OK;
-    if (!pairs->plan) pairs->plan = brio__calloc(1, sizeof *pairs->plan);
-    if (!pairs->plan) return BRIO_ERROR_MEMORY;
-    if (!plan_fits(pairs->plan, term, overlay))
-        BRIO_CHECK(make_plan(pairs->plan, pairs, s, overlay));
+    BRIO_CHECK(make_groups(pairs, s));
+    BRIO_CHECK(find_slots(pairs->plan, overlay));
     const BrioPlan *plan = pairs->plan;
     SumWork work = {.pairs = pairs,
                     .system = s,
@@ -418,4 +475,82 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
     }
     brio__overlay_touch(overlay);
     return BRIO_OK;
+}
+
+/* ---- gradients -------------------------------------------------------------------------- */
+
+typedef struct PullWork {
+    const BrioPairs *pairs;
+    const BrioSystem *system;
+    double *gradient;
+    int parts; /* of the coordinate blocks */
+} PullWork;
+
+/* Sums of the wide groups. */
+static void pull_groups(void *context, int64_t begin, int64_t end)
+{
+    const PullWork *work = context;
+    const BrioSystem *s = work->system;
+    const BrioPairs *pairs = work->pairs;
+    for (const Group *group = pairs->plan->group + begin; group < pairs->plan->group + end;
+         group++) {
+        if (!group->wide) continue;
+        double *sum = pairs->plan->pull + 3 * LANES * (group - pairs->plan->group);
+        memset(sum, 0, 3 * LANES * sizeof *sum);
+        for (int64_t e = group->first; e < group[1].first; e++)
+            for (int k = 0; k < NODES; k++) {
+                const double *g = pairs->gradient + (e / LANES * NODES + k) * 3 * LANES + e % LANES;
+                int32_t v = brio__pairs_vertex(pairs, e, k), first = s->map_start[v];
+                const double *weight = s->map_weight + first;
+                int count = s->map_start[v + 1] - first;
+                double *to = sum + (count ? node_at(s, group, k, v) : 0);
+                for (int m = 0; m < count; m++)
+                    for (int r = 0; r < 3; r++) to[r * LANES + m] += weight[m] * g[r * LANES];
+            }
+    }
+}
+
+/* Adds the sums of groups, and the pairs that are none, to one part of the gradient. */
+static void add_pulls(void *context, int64_t begin, int64_t end)
+{
+    const PullWork *work = context;
+    const BrioSystem *s = work->system;
+    const BrioPairs *pairs = work->pairs;
+    int64_t low = s->block_count * begin / work->parts, high = s->block_count * end / work->parts;
+    for (int64_t i = 0; i < pairs->plan->groups; i++) {
+        const Group *group = &pairs->plan->group[i];
+        const double *sum = pairs->plan->pull + 3 * LANES * i;
+        for (int b = 0; group->wide && b < group->blocks; b++) {
+            double *to = work->gradient + 3 * (int64_t)group->block[b];
+            if (group->block[b] < low || group->block[b] >= high) continue;
+            for (int r = 0; r < 3; r++) to[r] += sum[r * LANES + b];
+        }
+        for (int k = 0; !group->wide && k < NODES; k++) {
+            int64_t e = group->first;
+            int32_t v = brio__pairs_vertex(pairs, e, k), m = s->map_start[v];
+            if (m == s->map_start[v + 1] || s->map_block[m] < low || s->map_block[m] >= high)
+                continue;
+            const double *g = pairs->gradient + (e / LANES * NODES + k) * 3 * LANES + e % LANES;
+            double *to = work->gradient + 3 * (int64_t)s->map_block[m];
+            for (int r = 0; r < 3; r++) to[r] += s->map_weight[m] * g[r * LANES];
+        }
+    }
+}
+
+BrioStatus brio__pairs_prepare(BrioPairs *pairs, const BrioSystem *s)
+{
+    if (pairs->term.elements == 0) return BRIO_OK;
+    BRIO_CHECK(make_groups(pairs, s));
+    MAKE_ROOM(pairs->plan->pull, pairs->plan->pull_room, 3 * LANES * pairs->plan->groups);
+    return BRIO_OK;
+}
+
+void brio__pairs_pull(BrioPairs *pairs, const BrioSystem *s, double *gradient)
+{
+    PullWork work = {pairs, s, gradient, 1};
+    if (pairs->term.elements == 0) return;
+    int64_t groups = pairs->plan->groups;
+    brio__parallel_for(groups, 256, pull_groups, &work);
+    if (groups >= 1024) work.parts = BRIO_MIN(brio_threads(), MAX_THREADS);
+    brio__parallel_for(work.parts, 1, add_pulls, &work);
 }

@@ -344,9 +344,13 @@ double brio__contact_evaluate(BrioContact *c, const double *param, const double 
     double sum = 0;
     param = begin_call(c, param);
     refresh(c, param, x);
-    for (int k = 0; k < BRIO_PAIR_KINDS; k++)
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) {
+        if (gradient && brio__pairs_prepare(&c->pair[k], c->system) != BRIO_OK)
+            c->out_of_memory = true;
+        if (c->out_of_memory) return NAN;
         sum += brio__pairs_evaluate(&c->pair[k], c->system, param, x, gradient, world);
-    return c->out_of_memory ? NAN : sum;
+    }
+    return sum;
 }
 
 BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x,

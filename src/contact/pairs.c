@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Kernel calls cover GRAIN packs of eight. */
-enum { GRAIN = 32, NODES = 4, MAX_PARTS = 16 };
+enum { GRAIN = 32, NODES = 4 };
 
 void brio__pairs_free(BrioPairs *pairs)
 {
@@ -136,37 +136,6 @@ void brio__pairs_sweep(BrioPairs *pairs, const double *param, const double *x, c
     brio__parallel_for(pairs->term.packs, GRAIN, run, &work);
 }
 
-/* Sums of gradients by coordinate blocks, or by world vertices: each by one thread. */
-typedef struct Gather {
-    const BrioPairs *pairs;
-    const BrioSystem *system;
-    double *gradient, *world;
-    int parts;
-} Gather;
-
-static void gather_part(void *context, int64_t begin, int64_t end)
-{
-    const Gather *work = context;
-    const BrioSystem *s = work->system;
-    const BrioPairs *pairs = work->pairs;
-    int64_t low = s->block_count * begin / work->parts, high = s->block_count * end / work->parts;
-    int64_t first = s->vertex_count * begin / work->parts;
-    int64_t last = s->vertex_count * end / work->parts;
-    for (int64_t e = 0; e < pairs->term.elements; e++)
-        for (int k = 0; k < NODES; k++) {
-            const double *g = pairs->gradient + (e / LANES * NODES + k) * 3 * LANES + e % LANES;
-            int32_t v = brio__pairs_vertex(pairs, e, k);
-            for (int r = 0; work->world && v >= first && v < last && r < 3; r++)
-                work->world[3 * (int64_t)v + r] += g[r * LANES];
-            for (int32_t m = s->map_start[v]; work->gradient && m < s->map_start[v + 1]; m++) {
-                int32_t block = s->map_block[m];
-                double *to = work->gradient + 3 * (int64_t)block, weight = s->map_weight[m];
-                if (block < low || block >= high) continue;
-                for (int r = 0; r < 3; r++) to[r] += weight * g[r * LANES];
-            }
-        }
-}
-
 double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double *param,
                             const double *x, double *gradient, double *world)
 {
@@ -177,8 +146,12 @@ double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double 
     work.batch.gradient = gradient || world ? pairs->gradient : NULL;
     brio__parallel_for(term->packs, GRAIN, run, &work);
     for (int64_t b = 0; b < term->packs; b++) sum += pairs->energy[b];
-    if (!work.batch.gradient) return sum;
-    int parts = term->packs < 4 * GRAIN ? 1 : BRIO_MIN(brio_threads(), MAX_PARTS);
-    brio__parallel_for(parts, 1, gather_part, &(Gather){pairs, s, gradient, world, parts});
+    for (int64_t e = 0; world && e < term->elements; e++)
+        for (int k = 0; k < NODES; k++) {
+            const double *g = pairs->gradient + (e / LANES * NODES + k) * 3 * LANES + e % LANES;
+            double *to = world + 3 * (int64_t)brio__pairs_vertex(pairs, e, k);
+            for (int r = 0; r < 3; r++) to[r] += g[r * LANES];
+        }
+    if (gradient) brio__pairs_pull(pairs, s, gradient);
     return sum;
 }

@@ -67,10 +67,14 @@ static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element
 void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x);
 /* The same of candidates, and into pairs->clearance how far apart they stay on x + [0,1] dx. */
 void brio__pairs_sweep(BrioPairs *pairs, const double *param, const double *x, const double *dx);
-/* The energy; its gradient by q is added to `gradient`, and that by the positions of all world
- * vertices to `world`, unless NULL. */
+/* Room for gradients by q and for Hessians: before the first of either of these pairs. */
+BrioStatus brio__pairs_prepare(BrioPairs *pairs, const BrioSystem *system);
+/* The energy; its gradient by q is added to `gradient`, and that by the
+ * positions of all world vertices to `world`, unless NULL. */
 double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *system, const double *param,
                             const double *x, double *gradient, double *world);
+/* Adds the gradient that brio__pairs_evaluate has found, by q. */
+void brio__pairs_pull(BrioPairs *pairs, const BrioSystem *system, double *gradient);
 /* extra += weight times the Hessian by q. */
 BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *system, const double *param,
                                 const double *x, double weight, bool project, BrioOverlay *overlay);

@@ -245,7 +245,7 @@ static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *s
     if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
     BRIO_CHECK(lag_obstacles(f, f->system, state->param));
     brio__pairs_finish(&f->next);
-    return BRIO_OK;
+    return brio__pairs_prepare(&f->next, f->system);
 }
 
 static void swap(BrioPairs *a, BrioPairs *b)
