@@ -21,11 +21,11 @@ typedef struct Group {
     int64_t first; /* pair; the next group's first is past the last */
     int64_t sum;   /* where its blocks are among the batch's sums */
     int64_t slot;  /* where its slots begin */
-    int64_t frame; /* of the first body of two; the second's blocks come after its own */
     int32_t block[MAX_BLOCKS];
     int8_t blocks;
-    bool wide; /* some vertex has several blocks */
-    bool two;  /* all vertices have the blocks of one of two bodies, or none */
+    bool wide;    /* some vertex has several blocks */
+    bool two;     /* all vertices have the blocks of one of two bodies, or none */
+    int8_t split; /* then, where the blocks of the second body begin */
     /* where the blocks of each node begin, unless there are two bodies */
     int8_t at[NODES];
 } Group;
@@ -223,7 +223,7 @@ static void fill_group(const BrioSystem *s, const BrioPairs *pairs, Group *group
     brio__pairs_vertices(pairs, group->first, node);
     memcpy(vertex, node, sizeof vertex);
     group->two = two_frames(pairs, s, group->first, both);
-    group->frame = both[0];
+    group->split = group->two ? (int8_t)(both[0] % 8) : 0;
     for (int body = 0; group->two && body < 2; body++) /* the first body first */
         for (int k = 0; k < NODES; k++)
             if (frame(s, node[k]) == both[body]) vertex[body] = node[k];
@@ -246,7 +246,7 @@ static void fill_groups(void *context, int64_t begin, int64_t end)
 static inline int node_at(const BrioSystem *s, const Group *group, int k, int32_t v)
 {
     if (!group->two) return group->at[k];
-    return frame(s, v) == group->frame ? 0 : (int)(group->frame % 8);
+    return s->map_block[s->map_start[v]] == group->block[0] ? 0 : group->split;
 }
 
 static BrioStatus add_slots(BrioPlan *plan, Group *group, BrioOverlay *overlay)
@@ -352,14 +352,18 @@ static void add_wide(const SumWork *work, const Group *group, int64_t e, const d
                      double *sum)
 {
     const BrioSystem *s = work->system;
-    Map map;
+    Map map = {.at = {0}};
     memset(map.weight, 0, sizeof map.weight);
     for (int k = 0; k < NODES; k++) {
         int32_t v = brio__pairs_vertex(work->pairs, e, k), first = s->map_start[v];
         map.count[k] = s->map_start[v + 1] - first;
+        if (map.count[k] == 0) continue; /* a fixed vertex */
         map.at[k] = node_at(s, group, k, v);
-        for (int m = 0; m < map.count[k]; m++)
-            map.weight[k][map.at[k] + m] = s->map_weight[first + m];
+        double *to = map.weight[k] + map.at[k];
+        if (map.count[k] == 4)
+            memcpy(to, s->map_weight + first, 4 * sizeof *to);
+        else
+            memcpy(to, s->map_weight + first, (size_t)map.count[k] * sizeof *to);
     }
     if (work->product)
         work->kernels->product(&map, group->blocks, brio__pairs_rest(work->pairs, e) + LANES, H,
@@ -486,6 +490,9 @@ typedef struct PullWork {
     int parts; /* of the coordinate blocks */
 } PullWork;
 
+/* The weights of a vertex of an affine body. */
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+
 /* Sums of the wide groups. */
 static void pull_groups(void *context, int64_t begin, int64_t end)
 {
@@ -504,8 +511,12 @@ static void pull_groups(void *context, int64_t begin, int64_t end)
                 const double *weight = s->map_weight + first;
                 int count = s->map_start[v + 1] - first;
                 double *to = sum + (count ? node_at(s, group, k, v) : 0);
-                for (int m = 0; m < count; m++)
-                    for (int r = 0; r < 3; r++) to[r * LANES + m] += weight[m] * g[r * LANES];
+                if (count == 4) {
+                    Four four = *(const Four *)weight;
+                    for (int r = 0; r < 3; r++) *(Four *)(to + r * LANES) += g[r * LANES] * four;
+                } else if (count == 1) {
+                    for (int r = 0; r < 3; r++) to[r * LANES] += weight[0] * g[r * LANES];
+                }
             }
     }
 }

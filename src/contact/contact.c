@@ -41,6 +41,8 @@ struct BrioContact {
     double now_reach;                /* dhat + thickness then; NAN: never */
     double *step;                    /* results of chunks of candidates */
     int64_t step_room;
+    int8_t *chosen; /* which candidates act */
+    int64_t chosen_room;
     bool out_of_memory, failed; /* in this call, and in one since it was asked for */
     BrioContactTotals totals;
 };
@@ -91,6 +93,8 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->now_reach = NAN;
     for (int32_t i = 0; i < surface->edge_count; i++)
         c->spacing += sqrt(surface->edge_square[i]) / surface->edge_count;
+    c->chosen_room = likely;
+    c->chosen = brio__alloc((size_t)likely, sizeof *c->chosen);
     c->from = brio__alloc(3 * n, sizeof(double));
     c->way = brio__alloc(3 * n, sizeof(double));
     c->now = brio__alloc(3 * n, sizeof(double));
@@ -100,7 +104,7 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
                                                              : BRIO_PAIR_VERTEX_VERTEX]);
     const BrioEnergy *measured[BRIO_CANDIDATES];
     for (int k = 0; k < BRIO_CANDIDATES; k++) measured[k] = energy[kind_of[k]];
-    BrioStatus status = c->from && c->way && c->now
+    BrioStatus status = c->from && c->way && c->now && c->chosen
                             ? brio__broad_create(system, between_vertices(c), measured, &c->broad)
                             : BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++)
@@ -140,6 +144,7 @@ void brio__contact_free(BrioContact *c)
     brio__free(c->now);
     brio__features_free(&c->features);
     brio__free(c->step);
+    brio__free(c->chosen);
     brio__free(c);
 }
 
@@ -290,25 +295,57 @@ static int32_t edge_owner(const BrioContact *c, int32_t edge)
     return c->surface->vertex_owner[c->surface->edge[2 * (int64_t)edge]];
 }
 
+typedef struct Choice {
+    BrioContact *c;
+    int k;
+    const double *x;
+    double reach;
+} Choice;
+
+/* What candidates of edges and edges, or of vertices and vertices, are: 0, or 1 + the kind. */
+static void choose_chunk(void *context, int64_t begin, int64_t end)
+{
+    const Choice *choice = context;
+    const BrioContact *c = choice->c;
+    const BrioPairs *from = &c->candidate[choice->k].pairs;
+    for (int64_t e = begin; e < end; e++) {
+        int kind = kind_of[choice->k];
+        c->chosen[e] = 0;
+        if (!(from->distance[e] < choice->reach) || crease(c, choice->k, e) == 0) continue;
+        if (kind == BRIO_PAIR_EDGE_EDGE) {
+            double at[12];
+            brio__pairs_positions(from, e, choice->x, at);
+            if (brio__cross_square(at) < parallel_bound(c, e)) kind = BRIO_PAIR_PARALLEL;
+        }
+        c->chosen[e] = (int8_t)(1 + kind);
+    }
+}
+
 /* Edges and edges, or vertices and vertices. */
 static void choose_pairs(BrioContact *c, int k, const double *x, double reach)
 {
-    BrioPairs *from = &c->candidate[k].pairs;
-    for (int64_t e = 0; e < from->term.elements; e++) {
+    const BrioCandidates *from = &c->candidate[k];
+    int64_t count = from->pairs.term.elements;
+    if (count > c->chosen_room) {
+        int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)count, sizeof *more);
+        if (!more) c->out_of_memory = true;
+        if (!more) return;
+        c->chosen = more;
+        c->chosen_room = 2 * count;
+    }
+    brio__parallel_for(count, 1024, choose_chunk, &(Choice){c, k, x, reach});
+    for (int64_t e = 0; e < count; e++) {
+        if (!c->chosen[e]) continue;
         double rest[2] = {crease(c, k, e), 0};
-        if (!(from->distance[e] < reach) || rest[0] == 0) continue;
         int32_t vertex[4];
-        int kind = kind_of[k];
-        brio__pairs_vertices(from, e, vertex);
-        if (kind == BRIO_PAIR_EDGE_EDGE) {
-            double at[12];
-            brio__pairs_positions(from, e, x, at);
-            rest[0] *= brio__stiffness_factor(c->system, edge_owner(c, c->candidate[k].who[2 * e]),
-                                              edge_owner(c, c->candidate[k].who[2 * e + 1]));
+        brio__pairs_vertices(&from->pairs, e, vertex);
+        if (k == 1) {
+            rest[0] *= brio__stiffness_factor(c->system, edge_owner(c, from->who[2 * e]),
+                                              edge_owner(c, from->who[2 * e + 1]));
             rest[1] = parallel_bound(c, e);
-            if (brio__cross_square(at) < rest[1]) kind = BRIO_PAIR_PARALLEL;
         }
-        if (brio__pairs_add(&c->pair[kind], vertex, rest) != BRIO_OK) c->out_of_memory = true;
+        if (brio__pairs_add(&c->pair[c->chosen[e] - 1], vertex, rest) != BRIO_OK)
+            c->out_of_memory = true;
     }
 }
 

@@ -30,6 +30,8 @@
 typedef struct Rub {
     int32_t vertex[4];
     double rest[13];
+    /* in the first of a chunk: how many of it rub, then where these are among all */
+    int64_t place;
 } Rub;
 
 typedef struct Friction {
@@ -166,12 +168,15 @@ typedef struct LagWork {
     const double *param; /* of contact */
 } LagWork;
 
+enum { LAG = 256 }; /* pairs of a chunk */
+
 static void lag_chunk(void *context, int64_t begin, int64_t end)
 {
     const LagWork *work = context;
     const Friction *f = work->f;
     const BrioSystem *s = f->system;
     const BrioLaw *law = brio__law_at(s->law);
+    int64_t found = 0;
     for (int64_t e = begin; e < end; e++) {
         const double *rest = brio__pairs_rest(work->pairs, e);
         int32_t vertex[4];
@@ -189,8 +194,21 @@ static void lag_chunk(void *context, int64_t begin, int64_t end)
         if (work->kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, rest[LANES]);
         for (int k = 0; k < 4; k++)
             for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
-        if (force > 0) set_rub(f, vertex, w, n, force, &f->rub[e]);
+        if (!(force > 0)) continue;
+        set_rub(f, vertex, w, n, force, &f->rub[e]);
+        found++;
     }
+    f->rub[begin].place = found;
+}
+
+static void put_chunk(void *context, int64_t begin, int64_t end)
+{
+    const LagWork *work = context;
+    const Friction *f = work->f;
+    int64_t place = f->rub[begin].place;
+    for (int64_t e = begin; e < end; e++)
+        if (f->rub[e].rest[0] > 0)
+            brio__pairs_set(&work->f->next, place++, f->rub[e].vertex, f->rub[e].rest);
 }
 
 static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s,
@@ -207,10 +225,15 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
             f->rub = more;
             f->rub_room = 2 * count;
         }
-        brio__parallel_for(count, 256, lag_chunk, &work);
-        for (int64_t e = 0; e < count; e++)
-            if (f->rub[e].rest[0] > 0)
-                BRIO_CHECK(brio__pairs_add(&f->next, f->rub[e].vertex, f->rub[e].rest));
+        brio__parallel_for(count, LAG, lag_chunk, &work);
+        int64_t last = f->next.term.elements;
+        for (int64_t k = 0; k < count; k += LAG) { /* what each chunk has found */
+            int64_t found = f->rub[k].place;
+            f->rub[k].place = last;
+            last += found;
+        }
+        BRIO_CHECK(brio__pairs_resize(&f->next, last));
+        brio__parallel_for(count, LAG, put_chunk, &work);
     }
     return BRIO_OK;
 }
