@@ -19,7 +19,7 @@ typedef struct Box {
 
 /* The descent ends at clusters: nodes of at most CLUSTER primitives, with the edges and vertices
  * that these own. Their boxes lie in groups of eight. */
-enum { CLUSTER = 8, MAX_GROUPS = 3 * CLUSTER / LANES };
+enum { CLUSTER = 16 };
 enum { LOW = 0, LOW_END = AXES, HIGH = 2 * AXES, HIGH_END = 3 * AXES, BOUNDS = 4 * AXES };
 enum { VERTICES, EDGES, PRIMITIVES, MEMBERS }; /* what clusters have */
 
