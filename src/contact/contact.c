@@ -263,17 +263,65 @@ static bool same_positions(BrioContact *c, const double *x)
     return true;
 }
 
+typedef struct Choice {
+    BrioContact *c;
+    int k;
+    const double *x;
+    double reach;
+} Choice;
+
+/* What candidates are: 0 if they do not act; of a vertex and a primitive 1 + the corners that it is
+ * nearest to; of edges and edges, or of vertices and vertices, 1 + the kind. */
+static void choose_chunk(void *context, int64_t begin, int64_t end)
+{
+    const Choice *choice = context;
+    const BrioContact *c = choice->c;
+    const BrioPairs *from = &c->candidate[choice->k].pairs;
+    for (int64_t e = begin; e < end; e++) {
+        int kind = kind_of[choice->k];
+        c->chosen[e] = 0;
+        if (!(from->distance[e] < choice->reach) || crease(c, choice->k, e) == 0) continue;
+        if (kind == BRIO_PAIR_VERTEX_FACE) {
+            const int32_t *who = c->candidate[0].who + 2 * e;
+            kind = brio__features_nearest(c->surface, who[0], who[1], choice->x);
+        } else if (kind == BRIO_PAIR_EDGE_EDGE) {
+            double at[12];
+            brio__pairs_positions(from, e, choice->x, at);
+            if (brio__cross_square(at) < parallel_bound(c, e)) kind = BRIO_PAIR_PARALLEL;
+        }
+        c->chosen[e] = (int8_t)(1 + kind);
+    }
+}
+
+/* Into c->chosen; returns how many candidates there are to look at. */
+static int64_t choose(BrioContact *c, int k, const double *x, double reach)
+{
+    int64_t count = c->candidate[k].pairs.term.elements;
+    if (count > c->chosen_room) {
+        int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)count, sizeof *more);
+        if (!more) {
+            c->out_of_memory = true;
+            return 0;
+        }
+        c->chosen = more;
+        c->chosen_room = 2 * count;
+    }
+    brio__parallel_for(count, 1024, choose_chunk, &(Choice){c, k, x, reach});
+    return count;
+}
+
 /* Vertices and triangles: the features that are left when all that are near are gathered. */
 static void choose_features(BrioContact *c, const double *x, double reach)
 {
     const BrioSurface *s = c->surface;
-    BrioPairs *from = &c->candidate[0].pairs;
     BrioFeatures *f = &c->features;
+    int64_t count = choose(c, 0, x, reach);
     brio__features_clear(f);
-    for (int64_t e = 0; e < from->term.elements; e++) {
-        if (!(from->distance[e] < reach) || crease(c, 0, e) == 0) continue;
+    for (int64_t e = 0; e < count; e++) {
         const int32_t *who = c->candidate[0].who + 2 * e;
-        if (brio__features_add(f, who[0], who[1], x, reach) != BRIO_OK) c->out_of_memory = true;
+        if (!c->chosen[e]) continue;
+        if (brio__features_add(f, who[0], who[1], c->chosen[e] - 1, x, reach) != BRIO_OK)
+            c->out_of_memory = true;
     }
     for (int64_t i = 0; i < f->count; i++) {
         const BrioFeature *g = &f->feature[i];
@@ -295,45 +343,11 @@ static int32_t edge_owner(const BrioContact *c, int32_t edge)
     return c->surface->vertex_owner[c->surface->edge[2 * (int64_t)edge]];
 }
 
-typedef struct Choice {
-    BrioContact *c;
-    int k;
-    const double *x;
-    double reach;
-} Choice;
-
-/* What candidates of edges and edges, or of vertices and vertices, are: 0, or 1 + the kind. */
-static void choose_chunk(void *context, int64_t begin, int64_t end)
-{
-    const Choice *choice = context;
-    const BrioContact *c = choice->c;
-    const BrioPairs *from = &c->candidate[choice->k].pairs;
-    for (int64_t e = begin; e < end; e++) {
-        int kind = kind_of[choice->k];
-        c->chosen[e] = 0;
-        if (!(from->distance[e] < choice->reach) || crease(c, choice->k, e) == 0) continue;
-        if (kind == BRIO_PAIR_EDGE_EDGE) {
-            double at[12];
-            brio__pairs_positions(from, e, choice->x, at);
-            if (brio__cross_square(at) < parallel_bound(c, e)) kind = BRIO_PAIR_PARALLEL;
-        }
-        c->chosen[e] = (int8_t)(1 + kind);
-    }
-}
-
 /* Edges and edges, or vertices and vertices. */
 static void choose_pairs(BrioContact *c, int k, const double *x, double reach)
 {
     const BrioCandidates *from = &c->candidate[k];
-    int64_t count = from->pairs.term.elements;
-    if (count > c->chosen_room) {
-        int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)count, sizeof *more);
-        if (!more) c->out_of_memory = true;
-        if (!more) return;
-        c->chosen = more;
-        c->chosen_room = 2 * count;
-    }
-    brio__parallel_for(count, 1024, choose_chunk, &(Choice){c, k, x, reach});
+    int64_t count = choose(c, k, x, reach);
     for (int64_t e = 0; e < count; e++) {
         if (!c->chosen[e]) continue;
         double rest[2] = {crease(c, k, e), 0};
