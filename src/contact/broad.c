@@ -9,7 +9,7 @@
  * boxes of subtrees of SUBTREE primitives are made by one thread. */
 enum { TASK = 128, JOBS = 64, SOME = 256, PARTS = 24, SUBTREE = 2048 };
 
-/* Bounds of x, y, z and of the four diagonals ±x ±y ±z at the start and at the end of the motion,
+/* Bounds of x, y, z and of four diagonals (along_axes) at the start and at the end of the motion,
  * rounded outward from doubles; the eighth is idle. */
 enum { AXES = 7 };
 typedef struct Box {

@@ -9,9 +9,9 @@
 
 #define INLINE KERNEL_TARGET static inline __attribute__((always_inline))
 enum { KERNEL(PIECES) = LANES / KERNEL_WIDTH };
-typedef float KERNEL(V) __attribute__((vector_size(4 * KERNEL_WIDTH)));
-typedef int KERNEL(I) __attribute__((vector_size(4 * KERNEL_WIDTH)));
-typedef double KERNEL(D) __attribute__((vector_size(8 * KERNEL_WIDTH)));
+typedef float KERNEL(V) __attribute__((vector_size(4 * KERNEL_WIDTH), may_alias));
+typedef int KERNEL(I) __attribute__((vector_size(4 * KERNEL_WIDTH), may_alias));
+typedef double KERNEL(D) __attribute__((vector_size(8 * KERNEL_WIDTH), may_alias));
 #define V KERNEL(V)
 #define I KERNEL(I)
 #define D KERNEL(D)
