@@ -11,10 +11,11 @@ static BrioStatus grow(BrioFeatures *f, int64_t room)
 {
     BrioFeature *feature =
         brio__realloc(f->feature, (size_t)f->count, (size_t)room, sizeof *feature);
-    if (feature) f->feature = feature;
+    if (!feature) return BRIO_ERROR_MEMORY;
+    f->feature = feature;
     int32_t *table = brio__realloc(f->table, 0, 2 * (size_t)room, sizeof *table);
-    if (table) f->table = table;
-    if (!feature || !table) return BRIO_ERROR_MEMORY;
+    if (!table) return BRIO_ERROR_MEMORY;
+    f->table = table;
     f->room = room;
     return BRIO_OK;
 }
