@@ -92,7 +92,7 @@ static bool measure_layers(int size)
 
 int bench_contact(void)
 {
-    static const int sizes[] = {5, 13, 37};
+    static const int sizes[] = {5, 13, 37, 56};
     char text[400];
     snprintf(text, sizeof text,
              "contact: layers of affine boxes on each other, friction, h = 1/120 s, %d threads; ms "

@@ -2,54 +2,47 @@
  * may go (contact.h). */
 #include "contact.h"
 
+#include "broad.h"
 #include "ccd.h"
 #include "../distance.h"
 #include "features.h"
 #include "law.h"
 
+#include <float.h>
 #include <string.h>
 
-/* Shares of dhat: pairs up to 1 + NEAR get places in the matrix before they act; boxes leave room
- * for further motion by MARGIN. */
+/* Fractions of dhat: pairs up to 1 + NEAR get places in the matrix before they act; candidates
+ * leave room for further motion by MARGIN, or by WIDER of the motion at hand, which the next is
+ * often shorter than, and of the length of edges, beyond which there are many candidates. */
 #define NEAR 0.5
 #define MARGIN 0.5
+#define WIDER 0.05
 #define KEEP 0.1 /* the fraction of its distance that a pair keeps in a step */
 
-typedef float v4 __attribute__((vector_size(16)));
-typedef int i4 __attribute__((vector_size(16)));
-
-/* Rounded outward from doubles; the fourth component is idle. */
-typedef struct Box {
-    v4 low, high;
-} Box;
-
-enum { CANDIDATES = 3 }; /* vertex-face, edge-edge, vertex-vertex */
-static const int kind_of[CANDIDATES] = {BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE,
-                                        BRIO_PAIR_VERTEX_VERTEX};
+static const int kind_of[BRIO_CANDIDATES] = {BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE,
+                                             BRIO_PAIR_VERTEX_VERTEX};
 
 struct BrioContact {
     const BrioSystem *system;
     const BrioSurface *surface;
-    double *low, *high; /* 3 for each surface vertex: where candidates are complete */
-    bool complete;      /* there are such boxes */
-    /* with half the reach around; nodes of the trees */
-    Box *vertex_box, *edge_box, *primitive_box, *node_box;
-    /* the primitives whose pairs with others are this process's affair: all of them on one
-     * process */
-    int32_t first, end;
-    /* that candidates were looked for with: how far apart they may be, and must be at rest */
-    double reach, apart;
-    BrioPairs candidate[CANDIDATES];
-    /* of vertex-face candidates: the vertex and the primitive; of edge-edge candidates: the two
-     * edges */
-    int32_t *who[2];
-    int64_t who_room[2];
+    BrioBroad *broad;
+    /* the motion that candidates were looked for on: every surface vertex within `margin` of
+     * from + t way, t in [0,1] the same for all */
+    double *from, *way;
+    bool complete;          /* there is one */
+    int64_t longest;        /* the component of `way` that is largest */
+    double reach;           /* how far apart candidates may be */
+    double margin, spacing; /* spacing: the mean length of edges at rest */
+    double size; /* the largest coordinate and the largest component of the motion, added */
+    BrioCandidates candidate[BRIO_CANDIDATES];
     BrioFeatures features;           /* of the surface before its vertices, at `now` */
     BrioPairs pair[BRIO_PAIR_KINDS]; /* closer than dhat */
     double *now;                     /* positions of the surface vertices that `pair` is of */
     double now_reach;                /* dhat + thickness then; NAN: never */
     double *step;                    /* results of chunks of candidates */
     int64_t step_room;
+    int8_t *chosen; /* which candidates act */
+    int64_t chosen_room;
     bool out_of_memory, failed; /* in this call, and in one since it was asked for */
     BrioContactTotals totals;
 };
@@ -98,44 +91,37 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->system = system;
     c->surface = surface;
     c->now_reach = NAN;
-    c->end = surface->primitive_count;
-    if (system->partition) {
-        c->first = (int32_t)((int64_t)surface->primitive_count * system->partition->process /
-                             system->partition->processes);
-        c->end = (int32_t)((int64_t)surface->primitive_count * (system->partition->process + 1) /
-                           system->partition->processes);
-    }
-    c->low = brio__alloc(3 * n, sizeof(double));
-    c->high = brio__alloc(3 * n, sizeof(double));
+    for (int32_t i = 0; i < surface->edge_count; i++)
+        c->spacing += sqrt(surface->edge_square[i]) / surface->edge_count;
+    c->chosen_room = likely;
+    c->chosen = brio__alloc((size_t)likely, sizeof *c->chosen);
+    c->from = brio__alloc(3 * n, sizeof(double));
+    c->way = brio__alloc(3 * n, sizeof(double));
     c->now = brio__alloc(3 * n, sizeof(double));
-    c->vertex_box = brio__alloc(n, sizeof *c->vertex_box);
-    c->edge_box = brio__alloc((size_t)surface->edge_count, sizeof *c->edge_box);
-    c->primitive_box = brio__alloc((size_t)surface->primitive_count, sizeof *c->primitive_box);
-    c->node_box = brio__alloc((size_t)surface->node_count, sizeof *c->node_box);
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) /* kinds that do not act have no pairs */
         energy[k] = brio__law_energy(law, kinds[acts(c, k)   ? k
                                                 : acts(c, 0) ? 0
                                                              : BRIO_PAIR_VERTEX_VERTEX]);
-    BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->edge_box &&
-                                c->primitive_box && c->node_box
-                            ? BRIO_OK
+    const BrioEnergy *measured[BRIO_CANDIDATES];
+    for (int k = 0; k < BRIO_CANDIDATES; k++) measured[k] = energy[kind_of[k]];
+    BrioStatus status = c->from && c->way && c->now && c->chosen
+                            ? brio__broad_create(system, between_vertices(c), measured, &c->broad)
                             : BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++)
         status = brio__pairs_create(&c->pair[k], energy[k], false,
                                     acts(c, k) ? surface->primitive_count : 0);
-    for (int k = 0; k < CANDIDATES && status == BRIO_OK; k++)
-        status = brio__pairs_create(&c->candidate[k], energy[kind_of[k]], true,
-                                    acts(c, kind_of[k]) ? likely : 0);
+    for (int k = 0; k < BRIO_CANDIDATES && status == BRIO_OK; k++) {
+        BrioCandidates *to = &c->candidate[k];
+        to->room = acts(c, kind_of[k]) ? likely : 0;
+        status = brio__pairs_create(&to->pairs, measured[k], true, to->room);
+        to->who = brio__alloc(2 * (size_t)to->room, sizeof *to->who);
+        if (!to->who) status = BRIO_ERROR_MEMORY;
+    }
     if (status == BRIO_OK && !between_vertices(c)) {
-        for (int k = 0; k < 2; k++) {
-            c->who[k] = brio__alloc(2 * (size_t)likely, sizeof *c->who[k]);
-            c->who_room[k] = likely;
-        }
         c->step = brio__alloc((size_t)likely, sizeof *c->step);
         c->step_room = likely;
-        status = c->who[0] && c->who[1] && c->step
-                     ? brio__features_create(&c->features, surface, surface->primitive_count)
-                     : BRIO_ERROR_MEMORY;
+        status = c->step ? brio__features_create(&c->features, surface, surface->primitive_count)
+                         : BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK)
         *contact = c;
@@ -148,292 +134,57 @@ void brio__contact_free(BrioContact *c)
 {
     if (!c) return;
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_free(&c->pair[k]);
-    for (int k = 0; k < CANDIDATES; k++) brio__pairs_free(&c->candidate[k]);
-    brio__free(c->low);
-    brio__free(c->high);
+    for (int k = 0; k < BRIO_CANDIDATES; k++) {
+        brio__pairs_free(&c->candidate[k].pairs);
+        brio__free(c->candidate[k].who);
+    }
+    brio__broad_free(c->broad);
+    brio__free(c->from);
+    brio__free(c->way);
     brio__free(c->now);
-    brio__free(c->vertex_box);
-    brio__free(c->edge_box);
-    brio__free(c->primitive_box);
-    brio__free(c->node_box);
-    for (int k = 0; k < 2; k++) brio__free(c->who[k]);
     brio__features_free(&c->features);
     brio__free(c->step);
+    brio__free(c->chosen);
     brio__free(c);
-}
-
-/* ---- boxes ------------------------------------------------------------------------------ */
-
-/* A float below (sign -1) or above x by a little more than rounding. */
-static float outward(double x, int sign)
-{
-    float f = (float)fmin(fmax(x, -1e37), 1e37);
-    return f + (float)sign * (fabsf(f) * 0x1p-22f + 0x1p-140f);
-}
-
-static inline bool overlap(const Box *a, const Box *b)
-{
-    i4 apart = (a->low > b->high) | (b->low > a->high);
-    return !(apart[0] | apart[1] | apart[2]);
-}
-
-static inline v4 choose(i4 mask, v4 a, v4 b) { return (v4)(((i4)a & mask) | ((i4)b & ~mask)); }
-static inline v4 min(v4 a, v4 b) { return choose(a < b, a, b); }
-static inline v4 max(v4 a, v4 b) { return choose(a > b, a, b); }
-
-static inline Box join(const Box *a, const Box *b)
-{
-    return (Box){min(a->low, b->low), max(a->high, b->high)};
-}
-
-typedef struct BoxWork {
-    BrioContact *c;
-    const double *x, *dx;
-    double margin;
-    bool joined; /* with the boxes at hand */
-} BoxWork;
-
-static void vertex_boxes(void *context, int64_t begin, int64_t end)
-{
-    const BoxWork *work = context;
-    BrioContact *c = work->c;
-    const BrioSurface *s = c->surface;
-    const double *x = work->x, *dx = work->dx, margin = work->margin;
-    for (int64_t i = begin; i < end; i++) {
-        Box *box = &c->vertex_box[i];
-        *box = (Box){{0}, {0}};
-        for (int r = 0; r < 3; r++) {
-            double at = x[3 * (int64_t)s->vertex[i] + r];
-            double to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
-            double low = fmin(at, to) - margin, high = fmax(at, to) + margin;
-            c->low[3 * i + r] = work->joined ? fmin(low, c->low[3 * i + r]) : low;
-            c->high[3 * i + r] = work->joined ? fmax(high, c->high[3 * i + r]) : high;
-            box->low[r] = outward(c->low[3 * i + r] - c->reach / 2, -1);
-            box->high[r] = outward(c->high[3 * i + r] + c->reach / 2, 1);
-        }
-    }
-}
-
-static void element_boxes(void *context, int64_t begin, int64_t end)
-{
-    const BoxWork *work = context;
-    BrioContact *c = work->c;
-    const BrioSurface *s = c->surface;
-    for (int64_t i = begin; i < end; i++) {
-        if (i < s->edge_count) {
-            c->edge_box[i] =
-                join(&c->vertex_box[s->edge[2 * i]], &c->vertex_box[s->edge[2 * i + 1]]);
-            continue;
-        }
-        const int32_t *node = s->primitive[i - s->edge_count].node;
-        Box two = join(&c->vertex_box[node[0]], &c->vertex_box[node[1]]);
-        c->primitive_box[i - s->edge_count] = join(&two, &c->vertex_box[node[2]]);
-    }
-}
-
-/* Whether boxes around x + [0,1] dx joined with those at hand are not much larger than alone.
- * Within a step positions come back to where they were (the start, the end), so that it pays to
- * cover both. */
-static bool worth_joining(const BrioContact *c, const double *x, const double *dx, double dhat)
-{
-    const BrioSurface *s = c->surface;
-    double alone = 0, joined = 0;
-    for (int32_t i = 0; i < s->vertex_count; i++)
-        for (int r = 0; r < 3; r++) {
-            double at = x[3 * (int64_t)s->vertex[i] + r];
-            double to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
-            alone = fmax(alone, fabs(to - at));
-            joined = fmax(joined, fmax(c->high[3 * i + r], fmax(at, to)) -
-                                      fmin(c->low[3 * i + r], fmin(at, to)));
-        }
-    return joined <= 2 * alone + 6 * dhat;
-}
-
-/* Boxes around x + [0,1] dx (dx may be NULL). */
-static void make_boxes(BrioContact *c, const double *x, const double *dx, double dhat)
-{
-    const BrioSurface *s = c->surface;
-    BoxWork work = {c, x, dx, MARGIN * dhat, c->complete && worth_joining(c, x, dx, dhat)};
-    brio__parallel_for(s->vertex_count, 4096, vertex_boxes, &work);
-    brio__parallel_for((int64_t)s->edge_count + s->primitive_count, 16384, element_boxes, &work);
-    for (int32_t k = s->node_count - 1; k >= 0; k--) {
-        const BrioTreeNode *node = &s->node[k];
-        if (node->right) {
-            c->node_box[k] = join(&c->node_box[k + 1], &c->node_box[node->right]);
-            continue;
-        }
-        c->node_box[k] = c->primitive_box[node->first];
-        for (int32_t i = node->first + 1; i < node->first + node->count; i++)
-            c->node_box[k] = join(&c->node_box[k], &c->primitive_box[i]);
-    }
-}
-
-static bool covered(const BrioContact *c, const double *x, const double *dx)
-{
-    const BrioSurface *s = c->surface;
-    for (int32_t i = 0; i < s->vertex_count; i++)
-        for (int r = 0; r < 3; r++) {
-            double to =
-                x[3 * (int64_t)s->vertex[i] + r] + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
-            if (!(to >= c->low[3 * i + r] && to <= c->high[3 * i + r])) return false;
-        }
-    return true;
 }
 
 /* ---- candidates ------------------------------------------------------------------------- */
 
-static void add_candidate(BrioContact *c, int kind, const int32_t node[4], int32_t first,
-                          int32_t second)
+typedef struct CoverWork {
+    const BrioContact *c;
+    const double *x, *dx; /* of all world vertices; dx may be NULL */
+    double t;             /* of the motion that candidates are of */
+} CoverWork;
+
+/* How many vertices of x + dx are farther than the margin from where the motion is at t. */
+static double outside(void *context, int64_t begin, int64_t end)
 {
-    const BrioSurface *s = c->surface;
-    if (s->fixed[node[0]] && s->fixed[node[1]] && s->fixed[node[2]] && s->fixed[node[3]]) return;
-    int64_t at = c->candidate[kind].term.elements;
-    int32_t vertex[4];
-    double rest = 1;
-    if (kind < 2 && at == c->who_room[kind]) {
-        int32_t *more = brio__realloc(c->who[kind], 2 * (size_t)at, 4 * (size_t)at, sizeof *more);
-        if (!more) {
-            c->out_of_memory = true;
-            return;
+    const CoverWork *work = context;
+    const BrioContact *c = work->c;
+    double square = c->margin * c->margin;
+    int64_t count = 0;
+    for (int64_t i = begin; i < end; i++) {
+        const double *x = work->x + 3 * (int64_t)c->surface->vertex[i];
+        const double *dx = work->dx ? work->dx + 3 * (int64_t)c->surface->vertex[i] : NULL;
+        double sum = 0;
+        for (int r = 0; r < 3; r++) {
+            double off = x[r] - c->from[3 * i + r] - work->t * c->way[3 * i + r];
+            if (dx) off += dx[r];
+            sum += off * off;
         }
-        c->who[kind] = more;
-        c->who_room[kind] = 2 * at;
+        count += !(sum <= square);
     }
-    for (int k = 0; k < 4; k++) vertex[k] = s->vertex[node[k]];
-    if (brio__pairs_add(&c->candidate[kind], vertex, &rest) != BRIO_OK) {
-        c->out_of_memory = true;
-        return;
-    }
-    if (kind == 2) return;
-    c->who[kind][2 * at] = first;
-    c->who[kind][2 * at + 1] = second;
+    return (double)count;
 }
 
-/* Vertices of p before another primitive, whose last node stands for those that it lacks. A vertex
- * of a surface sees triangles only, one of a line also lone edges, and a lone one all: what the
- * others would see of it is the same pair. */
-static void vertices_with_face(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *face,
-                               const Box *box)
+/* Whether x + dx is near the motion that candidates are of. The time is read off the component
+ * that moves the most. */
+static bool covered(const BrioContact *c, const double *x, const double *dx)
 {
-    if (face->corners < p->corners) return;
-    for (int k = 0; k < 3; k++) {
-        int32_t v = p->node[k];
-        if (!(p->vertices >> k & 1) || v == face->node[0] || v == face->node[1] ||
-            v == face->node[2])
-            continue;
-        if (overlap(&c->vertex_box[v], box))
-            add_candidate(c, BRIO_PAIR_VERTEX_FACE,
-                          (int32_t[4]){v, face->node[0], face->node[1], face->node[2]}, v,
-                          (int32_t)(face - c->surface->primitive));
-    }
-}
-
-static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *q,
-                             const Box *box)
-{
-    const BrioSurface *s = c->surface;
-    for (int i = 0; i < 3; i++) {
-        if (p->edge[i] < 0) continue;
-        const int32_t *a = s->edge + 2 * (int64_t)p->edge[i];
-        const Box *first = &c->edge_box[p->edge[i]];
-        if (!overlap(first, box)) continue;
-        for (int j = 0; j < 3; j++) {
-            if (q->edge[j] < 0) continue;
-            const int32_t *b = s->edge + 2 * (int64_t)q->edge[j];
-            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1] ||
-                !overlap(first, &c->edge_box[q->edge[j]]))
-                continue;
-            add_candidate(c, BRIO_PAIR_EDGE_EDGE, (int32_t[4]){a[0], a[1], b[0], b[1]}, p->edge[i],
-                          q->edge[j]);
-        }
-    }
-}
-
-/* The vertices of one body that are close at rest do not see each other. */
-static void vertices_with_vertices(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *q)
-{
-    const BrioSurface *s = c->surface;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            int32_t u = p->node[i], v = q->node[j];
-            if (!(p->vertices >> i & 1) || !(q->vertices >> j & 1) ||
-                !overlap(&c->vertex_box[u], &c->vertex_box[v]))
-                continue;
-            const double *X = s->rest + 3 * (int64_t)u, *Y = s->rest + 3 * (int64_t)v;
-            double r[3] = {X[0] - Y[0], X[1] - Y[1], X[2] - Y[2]};
-            if (p->owner == q->owner &&
-                r[0] * r[0] + r[1] * r[1] + r[2] * r[2] < c->apart * c->apart)
-                continue;
-            add_candidate(c, CANDIDATES - 1, (int32_t[4]){u, v, v, v}, u, v);
-        }
-}
-
-/* Whether a primitive belongs to this process: pairs of edges are looked for by the process of the
- * first of both, those of a vertex and triangles by the process of the vertex, so that all of one
- * vertex are together. */
-static bool mine(const BrioContact *c, int32_t primitive)
-{
-    return primitive >= c->first && primitive < c->end;
-}
-
-static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
-{
-    const BrioPrimitive *p = &c->surface->primitive[i], *q = &c->surface->primitive[j];
-    const Box *a = &c->primitive_box[i], *b = &c->primitive_box[j];
-    if (!overlap(a, b)) return;
-    if (between_vertices(c)) {
-        if (mine(c, i)) vertices_with_vertices(c, p, q);
-        return;
-    }
-    if (mine(c, i)) vertices_with_face(c, p, q, b);
-    if (p->corners == 1 && q->corners == 1) return; /* two lone vertices are one pair */
-    if (mine(c, j)) vertices_with_face(c, q, p, a);
-    if (mine(c, i)) edges_with_edges(c, p, q, b);
-}
-
-/* Whether a node has primitives of this process. */
-static bool concerns(const BrioContact *c, const BrioTreeNode *a)
-{
-    return a->first < c->end && a->first + a->count > c->first;
-}
-
-/* The order of descent depends on the shapes of the trees only. */
-static void nodes_meet(BrioContact *c, int32_t i, int32_t j)
-{
-    const BrioTreeNode *a = &c->surface->node[i], *b = &c->surface->node[j];
-    if (!(concerns(c, a) || concerns(c, b)) || !overlap(&c->node_box[i], &c->node_box[j])) return;
-    if (!a->right && !b->right) {
-        for (int32_t k = a->first; k < a->first + a->count; k++)
-            for (int32_t l = b->first; l < b->first + b->count; l++) primitives_meet(c, k, l);
-    } else if (!b->right || (a->right && a->count >= b->count)) {
-        nodes_meet(c, i + 1, j);
-        nodes_meet(c, a->right, j);
-    } else {
-        nodes_meet(c, i, j + 1);
-        nodes_meet(c, i, b->right);
-    }
-}
-
-static void node_meets_itself(BrioContact *c, int32_t i)
-{
-    const BrioTreeNode *a = &c->surface->node[i];
-    if (!concerns(c, a)) return;
-    if (a->right) {
-        node_meets_itself(c, i + 1);
-        node_meets_itself(c, a->right);
-        nodes_meet(c, i + 1, a->right);
-        return;
-    }
-    for (int32_t k = a->first; k < a->first + a->count; k++)
-        for (int32_t l = a->first; l < k; l++) primitives_meet(c, k, l);
-}
-
-/* An affine body does not: an affine map takes what did not intersect to what does not. */
-static bool meets_itself(const BrioSystem *s, const BrioSurfacePart *part)
-{
-    int owners = s->body_count + s->obstacle_count;
-    return part->moves && !(part->owner < s->body_count && s->body[part->owner].mass_point >= 0) &&
-           !(s->excluded && s->excluded[part->owner * owners + part->owner]);
+    int64_t k = 3 * (int64_t)c->surface->vertex[c->longest / 3] + c->longest % 3;
+    double way = c->way[c->longest], gone = x[k] - c->from[c->longest] + (dx ? dx[k] : 0);
+    double t = way != 0 ? fmin(fmax(gone / way, 0), 1) : 0;
+    return brio__parallel_sum(c->surface->vertex_count, outside, &(CoverWork){c, x, dx, t}) == 0;
 }
 
 /* How far apart candidates may be. */
@@ -442,32 +193,37 @@ static double reach_of(const double *param)
     return (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
 }
 
+/* Keeps the motion, and what is largest in it. */
+static void keep_motion(BrioContact *c, const double *x, const double *dx)
+{
+    const BrioSurface *s = c->surface;
+    double size = 0;
+    c->longest = 0;
+    for (int32_t i = 0; i < s->vertex_count; i++)
+        for (int r = 0; r < 3; r++) {
+            int64_t k = 3 * (int64_t)i + r, from = 3 * (int64_t)s->vertex[i] + r;
+            c->from[k] = x[from];
+            c->way[k] = dx ? dx[from] : 0;
+            size = fmax(size, fabs(c->from[k]));
+            if (fabs(c->way[k]) > fabs(c->way[c->longest])) c->longest = k;
+        }
+    c->size = size + fabs(c->way[c->longest]);
+}
+
 static void search(BrioContact *c, const double *param, const double *x, const double *dx)
 {
-    const BrioSystem *system = c->system;
-    const BrioSurface *s = c->surface;
     double before = brio__seconds(), dhat = param[BRIO_CONTACT_DHAT];
-    int owners = system->body_count + system->obstacle_count;
+    keep_motion(c, x, dx);
     c->reach = reach_of(param);
-    c->apart = dhat;
-    make_boxes(c, x, dx, dhat);
-    for (int k = 0; k < CANDIDATES; k++) brio__pairs_clear(&c->candidate[k]);
-    for (int i = 0; i < s->part_count; i++) {
-        const BrioSurfacePart *a = &s->part[i];
-        if (meets_itself(system, a)) node_meets_itself(c, a->root);
-        for (int j = 0; j < i; j++) {
-            const BrioSurfacePart *b = &s->part[j];
-            if ((!a->moves && !b->moves) ||
-                (system->excluded && system->excluded[a->owner * owners + b->owner]))
-                continue;
-            nodes_meet(c, a->root, b->root);
-        }
+    c->margin = fmax(MARGIN * dhat, WIDER * fmin(fabs(c->way[c->longest]), c->spacing));
+    BrioSearch search = {x, dx, c->reach, c->margin, dhat};
+    c->complete = brio__broad_search(c->broad, &search, c->candidate) == BRIO_OK;
+    if (!c->complete) {
+        c->out_of_memory = true;
+        for (int k = 0; k < BRIO_CANDIDATES; k++) brio__pairs_clear(&c->candidate[k].pairs);
     }
-    for (int k = 0; k < CANDIDATES; k++) {
-        brio__pairs_finish(&c->candidate[k]);
-        c->totals.candidates += c->candidate[k].term.elements;
-    }
-    c->complete = !c->out_of_memory;
+    for (int k = 0; k < BRIO_CANDIDATES; k++)
+        c->totals.candidates += c->candidate[k].pairs.term.elements;
     c->totals.searches++;
     c->totals.broad_phase += brio__seconds() - before;
 }
@@ -484,7 +240,7 @@ static void ensure(BrioContact *c, const double *param, const double *x, const d
 
 static double parallel_bound(const BrioContact *c, int64_t candidate)
 {
-    const int32_t *e = c->who[1] + 2 * candidate;
+    const int32_t *e = c->candidate[1].who + 2 * candidate;
     return 1e-3 * c->surface->edge_square[e[0]] * c->surface->edge_square[e[1]];
 }
 
@@ -494,7 +250,7 @@ static double crease(const BrioContact *c, int kind, int64_t candidate)
 {
     const BrioSurface *s = c->surface;
     if (kind == 2) return 1;
-    const int32_t *who = c->who[kind] + 2 * candidate;
+    const int32_t *who = c->candidate[kind].who + 2 * candidate;
     return kind == 0 ? s->vertex_crease[who[0]] : s->edge_crease[who[0]] * s->edge_crease[who[1]];
 }
 
@@ -507,17 +263,65 @@ static bool same_positions(BrioContact *c, const double *x)
     return true;
 }
 
+typedef struct Choice {
+    BrioContact *c;
+    int k;
+    const double *x;
+    double reach;
+} Choice;
+
+/* What candidates are: 0 if they do not act; of a vertex and a primitive 1 + the corners that it is
+ * nearest to; of edges and edges, or of vertices and vertices, 1 + the kind. */
+static void choose_chunk(void *context, int64_t begin, int64_t end)
+{
+    const Choice *choice = context;
+    const BrioContact *c = choice->c;
+    const BrioPairs *from = &c->candidate[choice->k].pairs;
+    for (int64_t e = begin; e < end; e++) {
+        int kind = kind_of[choice->k];
+        c->chosen[e] = 0;
+        if (!(from->distance[e] < choice->reach) || crease(c, choice->k, e) == 0) continue;
+        if (kind == BRIO_PAIR_VERTEX_FACE) {
+            const int32_t *who = c->candidate[0].who + 2 * e;
+            kind = brio__features_nearest(c->surface, who[0], who[1], choice->x);
+        } else if (kind == BRIO_PAIR_EDGE_EDGE) {
+            double at[12];
+            brio__pairs_positions(from, e, choice->x, at);
+            if (brio__cross_square(at) < parallel_bound(c, e)) kind = BRIO_PAIR_PARALLEL;
+        }
+        c->chosen[e] = (int8_t)(1 + kind);
+    }
+}
+
+/* Into c->chosen; returns how many candidates there are to look at. */
+static int64_t choose(BrioContact *c, int k, const double *x, double reach)
+{
+    int64_t count = c->candidate[k].pairs.term.elements;
+    if (count > c->chosen_room) {
+        int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)count, sizeof *more);
+        if (!more) {
+            c->out_of_memory = true;
+            return 0;
+        }
+        c->chosen = more;
+        c->chosen_room = 2 * count;
+    }
+    brio__parallel_for(count, 1024, choose_chunk, &(Choice){c, k, x, reach});
+    return count;
+}
+
 /* Vertices and triangles: the features that are left when all that are near are gathered. */
 static void choose_features(BrioContact *c, const double *x, double reach)
 {
     const BrioSurface *s = c->surface;
-    BrioPairs *from = &c->candidate[0];
     BrioFeatures *f = &c->features;
+    int64_t count = choose(c, 0, x, reach);
     brio__features_clear(f);
-    for (int64_t e = 0; e < from->term.elements; e++) {
-        if (!(from->distance[e] < reach) || crease(c, 0, e) == 0) continue;
-        const int32_t *who = c->who[0] + 2 * e;
-        if (brio__features_add(f, who[0], who[1], x, reach) != BRIO_OK) c->out_of_memory = true;
+    for (int64_t e = 0; e < count; e++) {
+        const int32_t *who = c->candidate[0].who + 2 * e;
+        if (!c->chosen[e]) continue;
+        if (brio__features_add(f, who[0], who[1], c->chosen[e] - 1, x, reach) != BRIO_OK)
+            c->out_of_memory = true;
     }
     for (int64_t i = 0; i < f->count; i++) {
         const BrioFeature *g = &f->feature[i];
@@ -542,22 +346,20 @@ static int32_t edge_owner(const BrioContact *c, int32_t edge)
 /* Edges and edges, or vertices and vertices. */
 static void choose_pairs(BrioContact *c, int k, const double *x, double reach)
 {
-    BrioPairs *from = &c->candidate[k];
-    for (int64_t e = 0; e < from->term.elements; e++) {
+    const BrioCandidates *from = &c->candidate[k];
+    int64_t count = choose(c, k, x, reach);
+    for (int64_t e = 0; e < count; e++) {
+        if (!c->chosen[e]) continue;
         double rest[2] = {crease(c, k, e), 0};
-        if (!(from->distance[e] < reach) || rest[0] == 0) continue;
         int32_t vertex[4];
-        int kind = kind_of[k];
-        brio__pairs_vertices(from, e, vertex);
-        if (kind == BRIO_PAIR_EDGE_EDGE) {
-            double at[12];
-            brio__pairs_positions(from, e, x, at);
-            rest[0] *= brio__stiffness_factor(c->system, edge_owner(c, c->who[k][2 * e]),
-                                              edge_owner(c, c->who[k][2 * e + 1]));
+        brio__pairs_vertices(&from->pairs, e, vertex);
+        if (k == 1) {
+            rest[0] *= brio__stiffness_factor(c->system, edge_owner(c, from->who[2 * e]),
+                                              edge_owner(c, from->who[2 * e + 1]));
             rest[1] = parallel_bound(c, e);
-            if (brio__cross_square(at) < rest[1]) kind = BRIO_PAIR_PARALLEL;
         }
-        if (brio__pairs_add(&c->pair[kind], vertex, rest) != BRIO_OK) c->out_of_memory = true;
+        if (brio__pairs_add(&c->pair[c->chosen[e] - 1], vertex, rest) != BRIO_OK)
+            c->out_of_memory = true;
     }
 }
 
@@ -569,8 +371,8 @@ static void refresh(BrioContact *c, const double *param, const double *x)
     if (c->now_reach == reach && same_positions(c, x)) return;
     ensure(c, param, x, NULL);
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_clear(&c->pair[k]);
-    for (int k = 0; k < CANDIDATES; k++) {
-        brio__pairs_measure(&c->candidate[k], param, x);
+    for (int k = 0; k < BRIO_CANDIDATES; k++) {
+        brio__pairs_measure(&c->candidate[k].pairs, param, x);
         if (k == 0)
             choose_features(c, x, reach);
         else
@@ -593,9 +395,13 @@ double brio__contact_evaluate(BrioContact *c, const double *param, const double 
     double sum = 0;
     param = begin_call(c, param);
     refresh(c, param, x);
-    for (int k = 0; k < BRIO_PAIR_KINDS; k++)
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) {
+        if (gradient && brio__pairs_prepare(&c->pair[k], c->system) != BRIO_OK)
+            c->out_of_memory = true;
+        if (c->out_of_memory) return NAN;
         sum += brio__pairs_evaluate(&c->pair[k], c->system, param, x, gradient, world);
-    return c->out_of_memory ? NAN : sum;
+    }
+    return sum;
 }
 
 BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x,
@@ -611,8 +417,8 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     /* pairs may be those of x while the candidates are of where a step was tried since */
     ensure(c, param, x, NULL);
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
-    for (int k = 0; k < CANDIDATES; k++) {
-        BrioPairs *from = &c->candidate[k];
+    for (int k = 0; k < BRIO_CANDIDATES; k++) {
+        BrioPairs *from = &c->candidate[k].pairs;
         brio__pairs_measure(from, param, x);
         for (int64_t e = 0; e < from->term.elements; e++) {
             int32_t vertex[4];
@@ -669,27 +475,16 @@ static double pair_step(const Sweep *w, int64_t e)
                                              : brio__ccd_edge_edge)(x, dx, w->thickness, KEEP);
 }
 
-/* A bound on how far the two of a pair move towards each other: both parts' largest way, the pair's
- * mean motion taken off. */
-static double approach(const Sweep *w, int64_t e)
-{
-    double d[12], mean[3] = {0, 0, 0}, square[4] = {0, 0, 0, 0};
-    brio__pairs_positions(w->pairs, e, w->dx, d);
-    for (int i = 0; i < 12; i++) mean[i % 3] += d[i] / 4;
-    for (int i = 0; i < 12; i++) square[i / 3] += (d[i] - mean[i % 3]) * (d[i] - mean[i % 3]);
-    double rest = fmax(square[2], square[3]);
-    return w->kind == BRIO_PAIR_VERTEX_FACE ? sqrt(square[0]) + sqrt(fmax(square[1], rest))
-                                            : sqrt(fmax(square[0], square[1])) + sqrt(rest);
-}
-
-/* Most pairs move far less than they are apart: half the distance is more than KEEP and round-off
- * need. */
+/* Most pairs stay apart by far more than KEEP of their distance, as their clearance shows; the
+ * rest is for rounding. */
 static void sweep_chunk(void *context, int64_t begin, int64_t end)
 {
     const Sweep *w = context;
-    for (int64_t e = begin; e < end; e++)
-        w->c->step[e] =
-            approach(w, e) < 0.5 * (w->pairs->distance[e] - w->thickness) ? 1 : pair_step(w, e);
+    double thickness = w->thickness, rounding = 64 * DBL_EPSILON * w->c->size;
+    for (int64_t e = begin; e < end; e++) {
+        double stays = thickness + 1.5 * KEEP * (w->pairs->distance[e] - thickness) + rounding;
+        w->c->step[e] = w->pairs->clearance[e] > stays ? 1 : pair_step(w, e);
+    }
 }
 
 double brio__contact_max_step(BrioContact *c, const double *param, const double *x,
@@ -701,7 +496,7 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
     if (!(brio__law_at(c->system->law)->traits & BRIO_LAW_FORBIDS)) return 1;
     ensure(c, param, x, dx);
     for (int k = 0; k < 2; k++) {
-        BrioPairs *pairs = &c->candidate[k];
+        BrioPairs *pairs = &c->candidate[k].pairs;
         int64_t count = pairs->term.elements;
         if (count > c->step_room) {
             double *more = brio__realloc(c->step, 0, 2 * (size_t)count, sizeof *more);
@@ -710,7 +505,7 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
         }
         if (c->out_of_memory) return 0; /* no step can be shown to be safe */
         Sweep w = {c, pairs, k, x, dx, param[BRIO_CONTACT_THICKNESS]};
-        brio__pairs_measure(pairs, param, x);
+        brio__pairs_sweep(pairs, param, x, dx);
         brio__parallel_for(count, CHUNK, sweep_chunk, &w);
         for (int64_t e = 0; e < count; e++)
             if (c->step[e] < t) {
@@ -720,8 +515,8 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
             }
     }
     if (limit->term)
-        brio__pairs_vertices(&c->candidate[limit->term == &c->candidate[1].term], limit->element,
-                             limit->vertex);
+        brio__pairs_vertices(&c->candidate[limit->term == &c->candidate[1].pairs.term].pairs,
+                             limit->element, limit->vertex);
     c->totals.ccd += brio__seconds() - before - (c->totals.broad_phase - broad);
     return t;
 }

@@ -11,10 +11,11 @@ static BrioStatus grow(BrioFeatures *f, int64_t room)
 {
     BrioFeature *feature =
         brio__realloc(f->feature, (size_t)f->count, (size_t)room, sizeof *feature);
-    if (feature) f->feature = feature;
+    if (!feature) return BRIO_ERROR_MEMORY;
+    f->feature = feature;
     int32_t *table = brio__realloc(f->table, 0, 2 * (size_t)room, sizeof *table);
-    if (table) f->table = table;
-    if (!feature || !table) return BRIO_ERROR_MEMORY;
+    if (!table) return BRIO_ERROR_MEMORY;
+    f->table = table;
     f->room = room;
     return BRIO_OK;
 }
@@ -29,7 +30,8 @@ static uint64_t mix(uint64_t h, int32_t k)
 static int32_t find(const BrioFeatures *f, int32_t v, const int32_t node[3])
 {
     uint64_t slots = 2 * (uint64_t)f->room;
-    uint64_t at = mix(mix(mix(mix(0, v), node[0]), node[1]), node[2]) % slots;
+    uint64_t h = mix(mix(mix(mix(0, v), node[0]), node[1]), node[2]);
+    uint64_t at = (h >> 32) * slots >> 32; /* slots < 2^32 */
     for (;; at = at + 1 == slots ? 0 : at + 1) {
         if (f->table[at] < 0) return (int32_t)at;
         const BrioFeature *g = &f->feature[f->table[at]];
@@ -111,31 +113,41 @@ static BrioStatus add_edge(BrioFeatures *f, int32_t v, int32_t edge, const doubl
     return gather(f, v, (int32_t[3]){a, b, b}, count);
 }
 
-/* The triangle itself, under the feature of it that is nearest. */
-static BrioStatus add_face(BrioFeatures *f, int32_t v, const BrioPrimitive *face, const double *x)
+int brio__features_nearest(const BrioSurface *s, int32_t v, int32_t primitive, const double *x)
 {
+    const BrioPrimitive *face = &s->primitive[primitive];
     double at4[12], w[4];
+    int nearest = 0;
+    if (face->corners < 3) return 0;
+    memcpy(at4, x + 3 * (int64_t)s->vertex[v], 3 * sizeof *x);
+    for (int k = 0; k < 3; k++)
+        memcpy(at4 + 3 + 3 * k, x + 3 * (int64_t)s->vertex[face->node[k]], 3 * sizeof *x);
+    brio__closest_vertex_face(at4, w);
+    for (int k = 0; k < 3; k++) nearest |= (w[1 + k] != 0) << k;
+    return nearest;
+}
+
+/* The triangle itself, under the feature of it that is nearest. */
+static BrioStatus add_face(BrioFeatures *f, int32_t v, const BrioPrimitive *face, int nearest)
+{
     int32_t near[3];
     int count = 0;
-    memcpy(at4, at(f, x, v), 3 * sizeof *x);
-    for (int k = 0; k < 3; k++) memcpy(at4 + 3 + 3 * k, at(f, x, face->node[k]), 3 * sizeof *x);
-    brio__closest_vertex_face(at4, w);
     for (int k = 0; k < 3; k++)
-        if (w[1 + k] != 0) near[count++] = face->node[k];
+        if (nearest >> k & 1) near[count++] = face->node[k];
     if (count == 0) return BRIO_OK; /* not finite */
     if (count == 3) return gather(f, v, face->node, 1);
     int32_t a = near[0], b = near[count - 1];
     return gather(f, v, (int32_t[3]){BRIO_MIN(a, b), BRIO_MAX(a, b), BRIO_MAX(a, b)}, 1);
 }
 
-BrioStatus brio__features_add(BrioFeatures *f, int32_t v, int32_t primitive, const double *x,
-                              double reach)
+BrioStatus brio__features_add(BrioFeatures *f, int32_t v, int32_t primitive, int nearest,
+                              const double *x, double reach)
 {
     const BrioSurface *s = f->surface;
     const BrioPrimitive *p = &s->primitive[primitive];
     /* of its own surface v sees the primitives that do not have it as a corner */
     bool own = s->vertex_owner[v] == p->owner;
-    if (p->corners == 3) BRIO_CHECK(add_face(f, v, p, x));
+    if (p->corners == 3) BRIO_CHECK(add_face(f, v, p, nearest));
     for (int k = 0; k < p->corners; k++) {
         /* a lone edge has one, a lone vertex none */
         int32_t edge = s->face_edge[3 * (int64_t)primitive + k], u = p->node[k];

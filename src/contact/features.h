@@ -29,9 +29,13 @@ typedef struct BrioFeatures {
 BrioStatus brio__features_create(BrioFeatures *features, const BrioSurface *surface, int64_t room);
 void brio__features_free(BrioFeatures *features);
 void brio__features_clear(BrioFeatures *features);
+/* Between which corners of a triangle the point nearest to the vertex v lies, as bits; 0 of lone
+ * edges and vertices. x: all world positions. */
+int brio__features_nearest(const BrioSurface *surface, int32_t v, int32_t primitive,
+                           const double *x);
 /* Adds what the vertex v has with a primitive of the surface, and with those of its edges and
- * corners that come with it; x: all world positions. */
-BrioStatus brio__features_add(BrioFeatures *features, int32_t v, int32_t primitive, const double *x,
-                              double reach);
+ * corners that come with it; `nearest`: as above. */
+BrioStatus brio__features_add(BrioFeatures *features, int32_t v, int32_t primitive, int nearest,
+                              const double *x, double reach);
 
 #endif

@@ -1,6 +1,6 @@
 /* Elements that are renewed often: pairs in contact, and friction between them. They are those of
- * one energy in lanes, like a BrioTerm's, but come and go; their sums run serially in the order in
- * which they were added, which must not depend on threads. */
+ * one energy in lanes, like a BrioTerm's, but come and go. Each number of a sum over them is made
+ * by one thread in the order in which they were added. */
 #ifndef BRIO_PAIRS_H
 #define BRIO_PAIRS_H
 
@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+typedef struct BrioPlan BrioPlan;
+void brio__plan_free(BrioPlan *plan);
+
 typedef struct BrioPairs {
     /* energy, elements, packs, node, rest; its parameters are given to each call */
     BrioTerm term;
@@ -16,8 +19,10 @@ typedef struct BrioPairs {
     bool candidates;  /* only ever measured: without the arrays that evaluation needs */
     double *energy;   /* [pack] */
     double *gradient; /* [pack][3*nodes][8] */
-    double *hessian;  /* of a few packs */
-    double *distance; /* [pack][8] */
+    struct BrioPlan
+        *plan; /* of the sums of their Hessians (assemble.c); NULL until these are asked for */
+    double *distance;  /* [pack][8] */
+    double *clearance; /* of candidates, [pack][8]: how far apart they stay on a motion at least */
 } BrioPairs;
 
 /* `energy` of four nodes; room for so many elements at first. */
@@ -27,6 +32,10 @@ void brio__pairs_free(BrioPairs *pairs);
 void brio__pairs_clear(BrioPairs *pairs);
 /* `vertex`: world vertices; `rest`: the energy's rest data. */
 BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest);
+/* Or: so many elements, all of which are to be set, in any order. */
+BrioStatus brio__pairs_resize(BrioPairs *pairs, int64_t elements);
+void brio__pairs_set(BrioPairs *pairs, int64_t element, const int32_t vertex[4],
+                     const double *rest);
 void brio__pairs_finish(BrioPairs *pairs); /* after the last one: fills the last pack */
 
 static inline int32_t brio__pairs_vertex(const BrioPairs *pairs, int64_t element, int k)
@@ -56,10 +65,16 @@ static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element
 
 /* Distances of all pairs at x into pairs->distance. */
 void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x);
-/* The energy; its gradient by q is added to `gradient`, and that by the positions of all world
- * vertices to `world`, unless NULL. */
+/* The same of candidates, and into pairs->clearance how far apart they stay on x + [0,1] dx. */
+void brio__pairs_sweep(BrioPairs *pairs, const double *param, const double *x, const double *dx);
+/* Room for gradients by q and for Hessians: before the first of either of these pairs. */
+BrioStatus brio__pairs_prepare(BrioPairs *pairs, const BrioSystem *system);
+/* The energy; its gradient by q is added to `gradient`, and that by the
+ * positions of all world vertices to `world`, unless NULL. */
 double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *system, const double *param,
                             const double *x, double *gradient, double *world);
+/* Adds the gradient that brio__pairs_evaluate has found, by q. */
+void brio__pairs_pull(BrioPairs *pairs, const BrioSystem *system, double *gradient);
 /* extra += weight times the Hessian by q. */
 BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *system, const double *param,
                                 const double *x, double weight, bool project, BrioOverlay *overlay);

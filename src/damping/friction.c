@@ -26,6 +26,14 @@
 
 #include <string.h>
 
+/* What a pair in contact rubs with: the data of the energy; a force of 0: it does not. */
+typedef struct Rub {
+    int32_t vertex[4];
+    double rest[13];
+    /* in the first of a chunk: how many of it rub, then where these are among all */
+    int64_t place;
+} Rub;
+
 typedef struct Friction {
     const BrioSystem *system;
     BrioPairs pairs;
@@ -40,6 +48,9 @@ typedef struct Friction {
     /* the last gradient, by world positions; NULL where nothing moves fixed vertices */
     double *world;
     double *joined; /* on several processes: a vector of all that they have; NULL on one */
+    int32_t *owner; /* of each world vertex */
+    Rub *rub;       /* of pairs, while they are looked at */
+    int64_t rub_room;
 } Friction;
 
 static void destroy(void *self)
@@ -56,7 +67,20 @@ static void destroy(void *self)
     brio__free(f->shared);
     brio__free(f->world);
     brio__free(f->joined);
+    brio__free(f->owner);
+    brio__free(f->rub);
     brio__free(f);
+}
+
+/* Of bodies and obstacles; all else touches nothing. */
+static void list_owners(const BrioSystem *s, int32_t *owner)
+{
+    for (int64_t v = 0; v < s->vertex_count; v++) owner[v] = -1;
+    for (int i = 0; i < s->body_count; i++)
+        for (int64_t v = 0; v < s->body[i].count; v++) owner[s->body[i].first + v] = i;
+    for (int i = 0; i < s->obstacle_count; i++)
+        for (int64_t v = 0; v < s->obstacle[i].count; v++)
+            owner[s->obstacle[i].first + v] = s->body_count + i;
 }
 
 static BrioStatus create(const BrioSystem *system, const double *values, void **self)
@@ -73,9 +97,13 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
     if (system->partition) f->joined = brio__calloc(blocks, sizeof(double));
-    bool allocated = f->x && f->start && f->now && f->push && f->shared &&
-                     (f->world || !system->scripted_count) && (f->joined || !system->partition);
+    f->owner = brio__alloc((size_t)system->vertex_count, sizeof *f->owner);
+    if (f->owner) list_owners(system, f->owner);
     int64_t room = system->surface ? system->surface->primitive_count : system->body_vertices / 8;
+    f->rub_room = room;
+    f->rub = brio__alloc((size_t)room, sizeof *f->rub);
+    bool allocated = f->x && f->start && f->now && f->push && f->shared && f->owner && f->rub &&
+                     (f->world || !system->scripted_count) && (f->joined || !system->partition);
     const BrioEnergy *energy = brio__energy("friction");
     BrioStatus status =
         allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
@@ -93,11 +121,15 @@ static double coefficient(const BrioSystem *s, int a, int b)
     return s->friction[a * (s->body_count + s->obstacle_count) + b];
 }
 
-/* Adds a pair that pushes along n, with the force mu lambda already multiplied, to f->next. */
-static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], const double n[3],
-                      double force)
+/* A pair that pushes along n, with the force mu lambda already multiplied. */
+static void set_rub(const Friction *f, const int32_t vertex[4], const double w[4],
+                    const double n[3], double force, Rub *rub)
 {
-    double rest[13] = {force, w[0], w[1], w[2], w[3]}, *t = rest + 5, *u = rest + 8;
+    double *t = rub->rest + 5, *u = rub->rest + 8;
+    memcpy(rub->vertex, vertex, sizeof rub->vertex);
+    rub->rest[0] = force;
+    for (int k = 0; k < 4; k++) rub->rest[1 + k] = w[k];
+    rub->rest[11] = rub->rest[12] = 0;
     int min = 0; /* the axis most across n */
     for (int r = 1; r < 3; r++)
         if (fabs(n[r]) < fabs(n[min])) min = r;
@@ -108,10 +140,9 @@ static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], c
     for (int k = 0; k < 4; k++)
         for (int r = 0; r < 3; r++) {
             double at = w[k] * f->start[3 * (int64_t)vertex[k] + r];
-            rest[11] += t[r] * at;
-            rest[12] += u[r] * at;
+            rub->rest[11] += t[r] * at;
+            rub->rest[12] += u[r] * at;
         }
-    return brio__pairs_add(&f->next, vertex, rest);
 }
 
 /* The mollifier of nearly parallel edges, as in barrier_edge_edge. */
@@ -130,35 +161,79 @@ static double closest(int kind, const double x[12], double w[4])
     return hypot(hypot(x[0] - x[3], x[1] - x[4]), x[2] - x[5]);
 }
 
+typedef struct LagWork {
+    Friction *f;
+    const BrioPairs *pairs;
+    int kind;
+    const double *param; /* of contact */
+} LagWork;
+
+enum { LAG = 256 }; /* pairs of a chunk */
+
+static void lag_chunk(void *context, int64_t begin, int64_t end)
+{
+    const LagWork *work = context;
+    const Friction *f = work->f;
+    const BrioSystem *s = f->system;
+    const BrioLaw *law = brio__law_at(s->law);
+    int64_t found = 0;
+    for (int64_t e = begin; e < end; e++) {
+        const double *rest = brio__pairs_rest(work->pairs, e);
+        int32_t vertex[4];
+        double x[12], w[4], n[3] = {0, 0, 0};
+        f->rub[e].rest[0] = 0;
+        brio__pairs_vertices(work->pairs, e, vertex);
+        brio__pairs_positions(work->pairs, e, f->x, x);
+        int32_t other = vertex[work->kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2];
+        double mu = coefficient(s, f->owner[vertex[0]], f->owner[other]);
+        if (mu == 0) continue;
+        double d = closest(work->kind, x, w);
+        if (!(d > work->param[BRIO_CONTACT_THICKNESS])) continue;
+        /* the pair's weight may be negative: it corrects others, which rub */
+        double force = rest[0] * law->force(work->param, mu, d);
+        if (work->kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, rest[LANES]);
+        for (int k = 0; k < 4; k++)
+            for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
+        if (!(force > 0)) continue;
+        set_rub(f, vertex, w, n, force, &f->rub[e]);
+        found++;
+    }
+    f->rub[begin].place = found;
+}
+
+static void put_chunk(void *context, int64_t begin, int64_t end)
+{
+    const LagWork *work = context;
+    const Friction *f = work->f;
+    int64_t place = f->rub[begin].place;
+    for (int64_t e = begin; e < end; e++)
+        if (f->rub[e].rest[0] > 0)
+            brio__pairs_set(&work->f->next, place++, f->rub[e].vertex, f->rub[e].rest);
+}
+
 static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s,
                             const double *param)
 {
-    double min;
-    brio__contact_out_of_memory(contact); /* what was is over */
-    brio__contact_count(contact, param, f->x, &min, NULL);
+    brio__contact_refresh(contact, param, f->x);
     if (brio__contact_out_of_memory(contact)) return BRIO_ERROR_MEMORY;
-    param += s->contact_params;
     for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
-        const BrioPairs *pairs = brio__contact_pairs(contact, kind);
-        for (int64_t e = 0; e < pairs->term.elements; e++) {
-            const double *rest = brio__pairs_rest(pairs, e);
-            int32_t vertex[4];
-            double x[12], w[4], n[3] = {0, 0, 0};
-            brio__pairs_vertices(pairs, e, vertex);
-            brio__pairs_positions(pairs, e, f->x, x);
-            double mu =
-                coefficient(s, brio__system_owner(s, vertex[0]),
-                            brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
-            if (mu == 0) continue;
-            double d = closest(kind, x, w);
-            if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
-            /* the pair's weight may be negative: it corrects others, which rub */
-            double force = rest[0] * brio__law_at(s->law)->force(param, mu, d);
-            if (kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, rest[LANES]);
-            for (int k = 0; k < 4; k++)
-                for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
-            if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
+        LagWork work = {f, brio__contact_pairs(contact, kind), kind, param + s->contact_params};
+        int64_t count = work.pairs->term.elements;
+        if (count > f->rub_room) {
+            Rub *more = brio__realloc(f->rub, 0, 2 * (size_t)count, sizeof *more);
+            if (!more) return BRIO_ERROR_MEMORY;
+            f->rub = more;
+            f->rub_room = 2 * count;
         }
+        brio__parallel_for(count, LAG, lag_chunk, &work);
+        int64_t last = f->next.term.elements;
+        for (int64_t k = 0; k < count; k += LAG) { /* what each chunk has found */
+            int64_t found = f->rub[k].place;
+            f->rub[k].place = last;
+            last += found;
+        }
+        BRIO_CHECK(brio__pairs_resize(&f->next, last));
+        brio__parallel_for(count, LAG, put_chunk, &work);
     }
     return BRIO_OK;
 }
@@ -174,10 +249,12 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
             double n[3], lambda = brio__obstacle_push(f->push, e, n);
             if (!(lambda > 0)) continue;
             int32_t v = brio__term_vertex(term, e, 0), vertex[4] = {v, v, v, v};
-            double force =
-                lambda * coefficient(s, brio__system_owner(s, v), s->body_count + term->obstacle);
+            double force = lambda * coefficient(s, f->owner[v], s->body_count + term->obstacle);
             for (int r = 0; r < 3; r++) n[r] = -n[r];
-            if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
+            if (!(force > 0)) continue;
+            Rub rub;
+            set_rub(f, vertex, w, n, force, &rub);
+            BRIO_CHECK(brio__pairs_add(&f->next, vertex, rub.rest));
         }
     }
     return BRIO_OK;
@@ -191,7 +268,7 @@ static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *s
     if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
     BRIO_CHECK(lag_obstacles(f, f->system, state->param));
     brio__pairs_finish(&f->next);
-    return BRIO_OK;
+    return brio__pairs_prepare(&f->next, f->system);
 }
 
 static void swap(BrioPairs *a, BrioPairs *b)
@@ -210,6 +287,8 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     size_t bytes = 3 * (size_t)f->system->vertex_count * sizeof *f->x;
     brio__system_positions(f->system, state, state->q, state->time, f->start);
     memcpy(f->x, f->start, bytes);
+    BrioContact *contact = brio__potential_contact(potential);
+    if (contact) brio__contact_out_of_memory(contact); /* what was is over */
     BRIO_CHECK(find(f, potential, state));
     swap(&f->pairs, &f->next);
     f->renewed = false;

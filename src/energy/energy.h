@@ -69,7 +69,7 @@ typedef struct BrioBatch {
     const double *live;   /* [pack][live][8]: parameters that each element has of its own */
     const double *table;  /* of a contact: what its obstacle is made of (heights); may be NULL */
     const double *x;      /* world positions */
-    const double *dx;     /* direction, for max_step only */
+    const double *dx;     /* direction, for max_step and clearance only */
     /* wanted results, NULL if not */
     double *energy;   /* [pack]: sum of the pack; INFINITY at forbidden states */
     double *gradient; /* [pack][3*nodes][8] */
@@ -79,6 +79,9 @@ typedef struct BrioBatch {
     /* [pack][8]: of pairs and of contacts with obstacles, how far apart they are (nothing else is
      * then computed) */
     double *distance;
+    /* [pack][8]: of pairs, beside `distance`: how far apart they stay on x + [0,1] dx at least;
+     * NULL: not wanted */
+    double *clearance;
     bool project;             /* to the nearest positive semidefinite matrix of each element */
     const BrioEnergyDef *def; /* of energies that were registered at run time */
 } BrioBatch;

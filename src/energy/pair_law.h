@@ -128,6 +128,30 @@ typedef struct PairBlock {
     bool forbidden;
 } PairBlock;
 
+/* How far the first `count` nodes stay from the others on x + [0,1] dx, at least: by the gaps along
+ * r at both ends of the motion, between which they are linear. 0 where r has no direction. */
+static inline lane pair_clearance(const BrioBatch *batch, int64_t pack, int count, const vec3l x[4],
+                                  vec3l r, lane length)
+{
+    lane zero = lane_set(0), one = lane_set(1), low[2] = {zero, zero}, high[2] = {zero, zero};
+    lane_mask touch = lane_le(length, zero);
+    lane inverse = 1 / lane_select(touch, one, length);
+    const int32_t *node = batch->node + pack * 4 * LANES;
+    vec3l first = vec3l_gather(batch->dx, node);
+    for (int i = 0; i < 4; i++) {
+        vec3l way = i ? vec3l_sub(vec3l_gather(batch->dx, node + i * LANES), first)
+                      : (vec3l){zero, zero, zero};
+        lane from = vec3l_dot(r, vec3l_sub(x[i], x[0])), to = from + vec3l_dot(r, way);
+        lane *bound = i < count ? low : high, at[2] = {from, to};
+        for (int k = 0; k < 2; k++)
+            bound[k] = i == 0 || i == count ? at[k]
+                       : i < count          ? lane_min(bound[k], at[k])
+                                            : lane_max(bound[k], at[k]);
+    }
+    lane gap = inverse * lane_min(low[0] - high[0], low[1] - high[1]);
+    return lane_select(touch, zero, lane_positive(gap));
+}
+
 /* False if there is nothing more to do: distances were wanted, or all eight are far. */
 static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t pack, int rest,
                                      Pair (*closest)(const vec3l x[4]), PairBlock *p)
@@ -139,6 +163,10 @@ static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t pack, int r
     lane length = lane_sqrt(p->pair.D);
     if (batch->distance) {
         lane_store(batch->distance + pack * LANES, length);
+        if (batch->clearance)
+            lane_store(batch->clearance + pack * LANES,
+                       pair_clearance(batch, pack, closest == pair_vertex_face ? 1 : 2, p->x,
+                                      p->pair.r, length));
         return false;
     }
     double *g = batch->gradient ? batch->gradient + pack * 12 * LANES : NULL;

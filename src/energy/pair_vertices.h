@@ -15,10 +15,14 @@ static void vertices_eval(const BrioBatch *batch)
     lane zero = lane_set(0), one = lane_set(1);
     for (int64_t pack = batch->begin; pack < batch->end; pack++) {
         const int32_t *node = batch->node + pack * 4 * LANES;
-        vec3l r = vec3l_sub(vec3l_gather(batch->x, node), vec3l_gather(batch->x, node + LANES));
+        vec3l a = vec3l_gather(batch->x, node), c = vec3l_gather(batch->x, node + LANES);
+        vec3l r = vec3l_sub(a, c), x[4] = {a, c, c, c};
         lane d = lane_sqrt(vec3l_dot(r, r));
         if (batch->distance) {
             lane_store(batch->distance + pack * LANES, d);
+            if (batch->clearance)
+                lane_store(batch->clearance + pack * LANES,
+                           pair_clearance(batch, pack, 1, x, r, d));
             continue;
         }
         lane_mask collapsed = lane_le(d, lane_set(1e-150));

@@ -20,9 +20,14 @@ struct BrioOverlay {
     Place *place;
     /* the first so many keys have places; they stay valid while keys are only added */
     int64_t placed;
+    /* so many keys had places in the joined matrix before they were forgotten, and still stand in
+     * `key`; while the same come again in the same order, they `follow` */
+    int64_t known;
+    bool follow;
     uint64_t table_size; /* a power of two */
     int32_t *table;      /* open addressing: 1 + index of a key, 0 for none */
     bool any;
+    uint64_t keys; /* tells these keys from those that were forgotten */
     /* the joined matrix */
     BrioLinear *joined;
     int64_t joined_count, joined_room;
@@ -33,10 +38,18 @@ struct BrioOverlay {
     double seconds;
 };
 
+/* Another number each time. */
+static uint64_t another(void)
+{
+    static uint64_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
 BrioStatus brio__overlay_create(BrioOverlay **overlay)
 {
     BrioOverlay *e = brio__calloc(1, sizeof *e);
     if (!e) return BRIO_ERROR_MEMORY;
+    e->keys = another();
     e->table_size = 1024;
     e->table = brio__calloc(e->table_size, sizeof *e->table);
     if (!e->table) {
@@ -64,8 +77,11 @@ void brio__overlay_free(BrioOverlay *e)
 void brio__overlay_forget(BrioOverlay *e)
 {
     if (e->count) memset(e->table, 0, e->table_size * sizeof *e->table);
+    if (e->count) e->known = e->placed;
+    e->follow = e->known > 0;
     e->count = e->placed = 0;
     e->any = false;
+    e->keys = another();
 }
 
 void brio__overlay_clear(BrioOverlay *e)
@@ -122,6 +138,7 @@ static int64_t find(BrioOverlay *e, int32_t larger, int32_t smaller)
         if (e->key[e->table[at] - 1] == key) return e->table[at] - 1;
     if (e->count == e->room && grow_keys(e) != BRIO_OK) return -1;
     if (2 * (uint64_t)(e->count + 1) > e->table_size && grow_table(e) != BRIO_OK) return -1;
+    e->follow &= e->count < e->known && e->key[e->count] == key;
     e->key[e->count] = key;
     memset(e->value + 9 * e->count, 0, 9 * sizeof *e->value);
     enter(e, e->count);
@@ -144,7 +161,17 @@ BrioStatus brio__overlay_add(BrioOverlay *e, int32_t a, int32_t b, const double 
     return BRIO_OK;
 }
 
+int64_t brio__overlay_index(BrioOverlay *e, int32_t a, int32_t b)
+{
+    return find(e, BRIO_MAX(a, b), BRIO_MIN(a, b));
+}
+
+double *brio__overlay_values(BrioOverlay *e) { return e->value; }
+uint64_t brio__overlay_keys(const BrioOverlay *e) { return e->keys; }
+void brio__overlay_touch(BrioOverlay *e) { e->any = true; }
+
 bool brio__overlay_any(const BrioOverlay *e) { return e->any; }
+
 void brio__overlay_multiply_add(const BrioOverlay *e, const int32_t *position, const double *x,
                                 double *y)
 {
@@ -321,6 +348,10 @@ static BrioStatus analyse(BrioOverlay *e, int64_t new_keys, const BrioLinear *li
  * Keys of blocks that A has do not change it: contacts with a plane never do. */
 static BrioStatus find_places(BrioOverlay *e, const BrioLinear *linear)
 {
+    if (e->joined && e->follow && e->count == e->known) {
+        e->placed = e->count;
+        return BRIO_OK;
+    }
     if (e->joined_room < e->room) {
         brio__free(e->sorted);
         e->sorted = brio__alloc((size_t)e->room, sizeof *e->sorted);
@@ -377,20 +408,28 @@ static void copy_columns(void *context, int64_t begin, int64_t end)
     }
 }
 
+/* No two keys have one place. */
+static void add_blocks(void *context, int64_t begin, int64_t end)
+{
+    const Copy *copy = context;
+    for (int64_t i = begin; i < end; i++) {
+        const Place *to = &copy->overlay->place[i];
+        const double *from = copy->overlay->value + 9 * i;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++)
+                copy->value[to->slot + (to->transposed ? r * to->stride + c
+                                                       : c * to->stride + r)] += from[3 * r + c];
+    }
+}
+
 BrioStatus brio__overlay_join(BrioOverlay *e, const BrioLinear *linear, BrioLinear **joined)
 {
     if (!brio__overlay_fits(e)) BRIO_CHECK(find_places(e, linear));
     BrioMatrix *J = &e->joined->A;
+    Copy copy = {e, &linear->A, J->value};
     memset(J->value, 0, 9 * (size_t)J->start[J->n] * sizeof *J->value);
-    brio__parallel_for(J->n, 1024, copy_columns, &(Copy){e, &linear->A, J->value});
-    for (int64_t i = 0; i < e->count; i++) {
-        const Place *to = &e->place[i];
-        const double *from = e->value + 9 * i;
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++)
-                J->value[to->slot + (to->transposed ? r * to->stride + c : c * to->stride + r)] +=
-                    from[3 * r + c];
-    }
+    brio__parallel_for(J->n, 1024, copy_columns, &copy);
+    brio__parallel_for(e->count, 4096, add_blocks, &copy);
     *joined = e->joined;
     return BRIO_OK;
 }

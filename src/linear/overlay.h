@@ -26,6 +26,14 @@ void brio__overlay_clear(BrioOverlay *overlay);  /* keys stay, values are zero *
 /* Block (a, b) += H, row by row, and by symmetry (b, a) += H^T; for a == b, H is symmetric. */
 BrioStatus brio__overlay_add(BrioOverlay *overlay, int32_t a, int32_t b, const double H[9]);
 BrioStatus brio__overlay_reserve(BrioOverlay *overlay, int32_t a, int32_t b);
+/* For those who add in parallel: the index of block (a, b), which is made if there is none, or -1
+ * without memory; values, nine for each index: of the larger and the smaller of both, row by row;
+ * and a number that is another one after keys were forgotten: until then indices stay. What was
+ * changed has to be touched. */
+int64_t brio__overlay_index(BrioOverlay *overlay, int32_t a, int32_t b);
+double *brio__overlay_values(BrioOverlay *overlay);
+uint64_t brio__overlay_keys(const BrioOverlay *overlay);
+void brio__overlay_touch(BrioOverlay *overlay);
 /* something was added since it was cleared */
 bool brio__overlay_any(const BrioOverlay *overlay);
 /* all keys have places in the joined matrix */
