@@ -16,6 +16,7 @@
 #include "contact/obstacle.h"     /* reference: obstacles with a formula */
 #include "damping/damping.h"      /* reference: damping models and their fields */
 #include "energy/energy.h"        /* --version: how many energies there are */
+#include "force/force.h"          /* reference: forces and their fields */
 #include "field.h"                /* reference, bench: tables of parameters */
 #include "linear/blas.h"          /* --version: the BLAS that was found */
 #include "linear/linear.h"        /* reference, bench, --version: linear solvers */
