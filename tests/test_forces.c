@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "force/force.h"
+#include "memory.h"
 #include "potential/forces.h"
 #include "simulate.h"
 
@@ -653,6 +654,105 @@ static void what_cannot_be_is_refused(void **unused)
             CUBE "forces: [{type: constant, force: [0, 1, 0], vertices: [1000]}]\n");
 }
 
+/* Every integrator takes forces of all kinds, or says in a sentence that it does not; where it
+ * does, the ledger's sum holds. */
+static void every_integrator_takes_them_or_says_why(void **unused)
+{
+    (void)unused;
+    int taken = 0;
+    for (int i = 0; brio_integrator_at(i); i++) {
+        const char *name = brio_integrator_at(i)->name;
+        if (!strncmp(name, "probe", 5)) continue;
+        for (int k = 0; k < 2; k++) {
+            char text[2048], message[2048];
+            BrioSim *sim = NULL;
+            BrioError error = {0};
+            snprintf(text, sizeof text,
+                     "time: {h: 1e-4}\nintegrator: %s\n" CUBE
+                     "forces:\n  - {type: constant, force: [0, 3, 0], keys: [[0, 1], [1, 2]]}\n"
+                     "  - {type: pressure, law: gas, pressure: 50}\n"
+                     "  - {type: spring, k: 20, path: [[0, 0, 0, 0], [1, 0, 1, 0]]}\n%s",
+                     name,
+                     k ? "  - {type: wind, velocity: [3, 1, 0], lift: 1}\n  - {type: vortex, axis: "
+                         "[0, 1, 0], strength: 2}\n"
+                       : "");
+            if (brio_sim_parse(text, strlen(text), "test", &sim, &error) != BRIO_OK) {
+                brio_error_text(&error, message, sizeof message);
+                if (!strstr(message, name)) fail_msg("%s: %s", name, message);
+                continue;
+            }
+            step(sim, 5);
+            BrioLedger l = ledger(sim);
+            /* TOLERANCE: five steps of 0.1 ms; what methods lose in them is below 1e-3 of the
+             * kinetic energy (1.3 J), and forces have done some 0.1 J */
+            if (strcmp(name, "static") && !(fabs(l.remainder) < 2e-3))
+                fail_msg("%s: remainder %g J", name, l.remainder);
+            brio_sim_free(sim);
+            taken++;
+        }
+    }
+    print_message("%d scenes were taken\n", taken);
+    assert_true(taken > 40);
+}
+
+/* A constant force is no matter of the matrix: local-global takes it, and after enough iterations
+ * is where Newton is. */
+static void local_global_takes_constant_forces(void **unused)
+{
+    (void)unused;
+    double centre[2];
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim = parse(
+            "time: {h: 1/60}\nsolver: %s\nbodies: [{name: a, shape: {type: box, size: [0.3, 0.2, "
+            "0.2], cells: [3, 2, 2]}, material: {type: arap, E: 1e5, rho: 1000}, fix: [{box: "
+            "[[-1, -1, -1], [-0.149, 1, 1]]}]}]\nforces: [{type: constant, per: mass, force: [0, "
+            "20, 3], keys: [[0, 0], [0.3, 1]]}, {type: vortex, strength: 0.1, axis: [1, 0, 0]}]\n",
+            k ? "{type: local-global, iterations: 200}" : "{type: newton, tol: 1e-8}");
+        step(sim, 20);
+        centre[k] = ledger(sim).centre[1];
+        brio_sim_free(sim);
+    }
+    print_message("centre at %.9f m by Newton, %.9f m by local-global\n", centre[0], centre[1]);
+    assert_true(fabs(centre[0]) > 1e-4 && fabs(centre[1] - centre[0]) < 1e-4 * fabs(centre[0]));
+}
+
+/* Loading and stepping without memory fails cleanly; a step that has memory takes none. */
+static void memory_may_be_lacking(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "time: {h: 1/60}\n" CUBE
+        "forces:\n  - {type: wind, velocity: [3, 1, 0], formula: '1 + sin(7*t)*x'}\n"
+        "  - {type: pressure, law: gas, pressure: 300, keys: [[0, 1], [1, 3]]}\n"
+        "  - {type: constant, force: [1, 1, 1], formula: [y, x, t], bodies: [a]}\n"
+        "  - {type: spring, k: 20, path: [[0, 0, 0, 0], [1, 0, 1, 0]], vertices: [0, 1]}\n";
+    Memory memory;
+    int64_t last = -1;
+    bool failed = true;
+    for (int64_t at = 0; failed; at += 1 + at / 40) {
+        BrioSim *sim = NULL;
+        memory_start(&memory, at, false);
+        BrioStatus status = brio_sim_parse(scene, strlen(scene), "test", &sim, NULL);
+        if (status == BRIO_OK) brio_sim_step(sim, NULL);
+        brio_sim_free(sim);
+        failed = memory.failed;
+        if (memory.live)
+            fail_msg("allocation %lld: %lld were not freed", (long long)at, (long long)memory.live);
+        last = at;
+    }
+    memory_start(&memory, -1, false);
+    BrioSim *sim = parse("%s", scene);
+    step(sim, 2);
+    int64_t calls = memory.calls;
+    step(sim, 5);
+    print_message("%lld allocations failed in turn; %lld in five steps\n", (long long)last,
+                  (long long)(memory.calls - calls));
+    assert_true(memory.calls == calls);
+    brio_sim_free(sim);
+    assert_true(memory.live == 0);
+    brio_set_allocator(NULL);
+}
+
 /* The same bits for one thread and several, and after a checkpoint. */
 static void the_same_bits(void **unused)
 {
@@ -708,6 +808,9 @@ int main(void)
         cmocka_unit_test(volumes_are_kept_and_gases_obey_boyle),
         cmocka_unit_test(a_program_may_give_forces),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(every_integrator_takes_them_or_says_why),
+        cmocka_unit_test(local_global_takes_constant_forces),
+        cmocka_unit_test(memory_may_be_lacking),
         cmocka_unit_test(the_same_bits),
     };
     if (brio_register_integrator(&prober, NULL) != BRIO_OK ||

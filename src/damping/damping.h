@@ -23,8 +23,8 @@
 typedef struct BrioMotion {
     const double *q, *from;
     double over, time;
-    double at; /* the time at which P is taken */
     BrioWay way;
+    double at; /* the time at which P is taken */
 } BrioMotion;
 
 typedef struct BrioDampingModel {

@@ -11,10 +11,10 @@
  *
  * F_n is the force (and the lift) at the pose that q_n and v_n predict for the time at which the
  * method takes P: the end of the step, or its middle. That is the force F^- of a forced variational
- * integrator [Dinev and others], with an error of second order in h, so that methods of second
- * order stay so. Drag is linear in the velocity that the method solves for, and the coefficient
- * c_n = rho/2 Cd A |u_n.n| is of the start of the step: stable at any speed of the wind, of first
- * order.
+ * integrator [Kharevych2006, Sec. 3.4], with an error of second order in h, so that methods of
+ * second order stay so. Drag is linear in the velocity that the method solves for, and the
+ * coefficient c_n = rho/2 Cd A |u_n.n| is of the start of the step: stable at any speed of the
+ * wind, of first order.
  *
  * What these forces do to the energy is booked as it entered the equations of the step: the work of
  * F_n is `added`. Of the work -c u.v of drag, v = u + w, the part c u.u is dissipated and the part
