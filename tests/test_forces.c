@@ -427,6 +427,77 @@ static void the_work_of_time_is_booked(void **unused)
     }
 }
 
+/* Where a vortex and a formula of place and time take a speck in half a second. */
+static void fly(const char *integrator, int steps, double centre[3])
+{
+    BrioSim *sim =
+        parse("gravity: [0, 0, 0]\ntime: {h: %.17g}\nintegrator: %s\nsolver: {tol: "
+              "1e-11}\n" SPECK "transform: {translate: [1, 0, 0]}, velocity: {linear: [0, 1, 0]}}\n"
+              "forces: [{type: vortex, axis: [0, 0, 1], strength: 4, per: mass}, {type: "
+              "constant, per: mass, force: [1, 1, 1], formula: [2*y, -x*y, 'sin(9*t)']}]\n",
+              0.5 / steps, integrator);
+    step(sim, steps);
+    memcpy(centre, ledger(sim).centre, 3 * sizeof *centre);
+    brio_sim_free(sim);
+}
+
+/* Implicit methods of second order stay so: the force is that of a predicted pose. TOLERANCE 0.15
+ * of the order. */
+static void forces_without_potential_keep_second_order(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {"implicit-midpoint", "trapezoidal", "bdf2",
+                                              "{type: variational, alpha: 0.5}", "backward-euler"};
+    double right[3];
+    fly("implicit-midpoint", 6400, right);
+    for (size_t i = 0; i < BRIO_COUNT(integrators); i++) {
+        double error[2] = {0, 0};
+        for (int k = 0; k < 2; k++) {
+            double centre[3];
+            fly(integrators[i], 50 << k, centre);
+            for (int r = 0; r < 3; r++) error[k] = fmax(error[k], fabs(centre[r] - right[r]));
+        }
+        double order = log2(error[0] / error[1]);
+        print_message("%-32s errors %.3g %.3g m, order %.2f\n", integrators[i], error[0], error[1],
+                      order);
+        if (fabs(order - (i < 4 ? 2 : 1)) > 0.15) fail_msg("%s: order %.2f", integrators[i], order);
+    }
+}
+
+/* A force on vertices that a script moves: whoever moves them does the work. The rest of the body
+ * is a spring, so that midpoint's balance is exact. */
+static void scripts_work_against_forces(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(
+        "gravity: [0, 0, 0]\ntime: {h: 1/100}\nintegrator: implicit-midpoint\nsolver: {tol: "
+        "1e-11}\n"
+        "bodies: [{name: a, kind: springs, shape: {type: line, length: 1, cells: 2}, material: "
+        "{type: "
+        "hooke, k: 10, vertex_mass: 1}, fix: [{vertices: [0], script: {velocity: [1, 2, 0]}}]}]\n"
+        "forces: [{type: constant, force: [3, -5, 0], vertices: [0]}]\n");
+    BrioLedger first = ledger(sim);
+    double before = brio_sim_force_energy(sim);
+    step(sim, 100);
+    BrioLedger l = ledger(sim);
+    double force = brio_sim_force_energy(sim) - before;
+    print_message("force %.9g J (right 7), added %.9g, total %.6g -> %.6g, remainder %.3g\n", force,
+                  l.added, first.total, l.total, l.remainder);
+    assert_true(fabs(force - 7) < 1e-10);
+    BrioSim *without = parse(
+        "gravity: [0, 0, 0]\ntime: {h: 1/100}\nintegrator: implicit-midpoint\nsolver: {tol: "
+        "1e-11}\n"
+        "bodies: [{name: a, kind: springs, shape: {type: line, length: 1, cells: 2}, material: "
+        "{type: "
+        "hooke, k: 10, vertex_mass: 1}, fix: [{vertices: [0], script: {velocity: [1, 2, 0]}}]}]\n");
+    step(without, 100);
+    BrioLedger other = ledger(without);
+    assert_true(fabs(l.added - other.added - 7) < 1e-9);
+    assert_true(fabs(l.remainder - other.remainder) < 1e-9);
+    brio_sim_free(sim);
+    brio_sim_free(without);
+}
+
 /* Forces per mass, per volume and per area, and a total, all of the same 9.8 N a kg: the same fall.
  * The momentum is F t to round-off. */
 static void forces_are_measured_by_what_they_say(void **unused)
@@ -803,6 +874,8 @@ int main(void)
         cmocka_unit_test(a_plate_falls_at_its_terminal_velocity),
         cmocka_unit_test(wind_is_booked),
         cmocka_unit_test(the_work_of_time_is_booked),
+        cmocka_unit_test(forces_without_potential_keep_second_order),
+        cmocka_unit_test(scripts_work_against_forces),
         cmocka_unit_test(forces_are_measured_by_what_they_say),
         cmocka_unit_test(a_balloon_has_its_radius),
         cmocka_unit_test(volumes_are_kept_and_gases_obey_boyle),
