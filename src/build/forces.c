@@ -66,9 +66,24 @@ static BrioStatus check_formulas(const BrioForceType *type, const BrioForceDef *
                        type->three ? ", or three" : "");
 }
 
+/* Counts without arrays, as a program may hand them in. */
+static BrioStatus check_arrays(const BrioForceDef *def, BrioError *error)
+{
+    bool missing = def->body_count < 0 || (def->body_count && !def->bodies) ||
+                   def->vertex_count < 0 || (def->vertex_count && !def->vertices) ||
+                   def->key_count < 0 || (def->key_count && !def->keys) || def->path_count < 0 ||
+                   (def->path_count && !def->path) || def->formula_count < 0 ||
+                   def->formula_count > 3;
+    for (int i = 0; !missing && i < def->formula_count; i++) missing = !def->formula[i];
+    return missing ? brio__error(error, BRIO_ERROR_ARGUMENT,
+                                 "a list of the force is missing, or its count is wrong")
+                   : BRIO_OK;
+}
+
 static BrioStatus check_definition(const BrioBuilder *b, const BrioForceType *type,
                                    const BrioForceDef *def, BrioError *error)
 {
+    BRIO_CHECK(check_arrays(def, error));
     BRIO_CHECK(brio__fields_check(type->fields, def->values, error));
     BRIO_CHECK(check_rows("keys", def->keys, def->key_count, 2, error));
     BRIO_CHECK(check_rows("path", def->path, def->path_count, 4, error));
