@@ -626,6 +626,33 @@ static void volumes_are_kept_and_gases_obey_boyle(void **unused)
     brio_sim_free(sim);
 }
 
+/* What is inside pushes to all sides: momenta stay, to round-off of the solves. */
+static void pressure_keeps_momenta(void **unused)
+{
+    (void)unused;
+    static const char *const law[] = {"fixed, pressure: 500", "volume, stiffness: 1e6",
+                                      "gas, pressure: 2000, ambient: 500"};
+    for (size_t i = 0; i < BRIO_COUNT(law); i++)
+        for (int affine = 0; affine < 2; affine++) {
+            BrioSim *sim = parse("gravity: [0, 0, 0]\ntime: {h: 1/200}\nintegrator: "
+                                 "implicit-midpoint\nsolver: {tol: 1e-11}\n%sforces: [{type: "
+                                 "pressure, law: %s}]\n",
+                                 affine ? AFFINE : CUBE, law[i]);
+            BrioLedger a = ledger(sim);
+            step(sim, 50);
+            BrioLedger b = ledger(sim);
+            double linear = 0, angular = 0;
+            for (int r = 0; r < 3; r++) {
+                linear = fmax(linear, fabs(b.momentum[r] - a.momentum[r]));
+                angular = fmax(angular, fabs(b.angular[r] - a.angular[r]));
+            }
+            print_message("%-34s momentum of 9 kg m/s off by %.2g, angular of 6 kg m2/s by %.2g\n",
+                          law[i], linear, angular);
+            assert_true(linear < 1e-10 && angular < 1e-10);
+            brio_sim_free(sim);
+        }
+}
+
 /* ---- functions -------------------------------------------------------------------------- */
 
 /* Springs to the origin, with a potential, or honey without one. */
@@ -913,6 +940,7 @@ int main(void)
         cmocka_unit_test(forces_are_measured_by_what_they_say),
         cmocka_unit_test(a_balloon_has_its_radius),
         cmocka_unit_test(volumes_are_kept_and_gases_obey_boyle),
+        cmocka_unit_test(pressure_keeps_momenta),
         cmocka_unit_test(a_program_may_give_forces),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(every_integrator_takes_them_or_says_why),
