@@ -236,6 +236,22 @@ static bool damping_at(int i, Entry *e)
     return true;
 }
 
+static bool force_at(int i, Entry *e)
+{
+    const BrioForceType *found = NULL;
+    for (int k = 0; i >= 0 && (found = brio__force_type_at(k)); k++)
+        if (!found->called && i-- == 0) break; /* functions are not for scenes */
+    if (!found) return false;
+    bool potential = found->energy || found->volume;
+    *e = (Entry){found->name,
+                 found->summary,
+                 found->citation,
+                 found->fields,
+                 potential ? "has a potential" : "no potential",
+                 NULL};
+    return true;
+}
+
 /* Those of the primitive first, then the linear ones. */
 static bool solver_at(int i, Entry *e)
 {
@@ -335,6 +351,7 @@ static const Family families[] = {
      obstacle_at},
     {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.",
      damping_at},
+    {"forces", "`forces: [{type: NAME, ...}]`", "", force_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},
     {"shapes", "`shape: {type: NAME, ...}` of a body", "", shape_at},
     {"scenes", "`brio run NAME`", "No scenes were found beside the program.", scene_at},
@@ -497,8 +514,9 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
 
 void print_reference(FILE *file, bool markdown)
 {
-    static const char *const shown[] = {"shapes",  "materials",   "presets", "laws",   "obstacles",
-                                        "damping", "integrators", "solvers", "frames", "meshes"};
+    static const char *const shown[] = {"shapes",    "materials", "presets", "laws",
+                                        "obstacles", "damping",   "forces",  "integrators",
+                                        "solvers",   "frames",    "meshes"};
     if (markdown)
         fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables "
               "in src/, not this "

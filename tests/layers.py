@@ -33,6 +33,7 @@ LAYERS = [
     ("base", "status, memory, threads, lanes, fields, small vectors, distances"),
     ("mesh", "meshes, shapes, readers, writers"),
     ("energy", "element kernels"),
+    ("force", "forces beside gravity: kinds, factors, formulas"),
     ("linear", "matrices, orderings, factorisations, conjugate gradients"),
     ("system", "constant system, mutable state, surfaces, skins"),
     ("contact", "collision detection, pairs, exact proof"),

@@ -204,11 +204,10 @@ static const Case cases[] = {
      "brio: 2\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
      NULL, NULL, NULL, "scene.yaml:1:7: brio: this brio reads scene version 1, not 2"},
-    {"later key",
-     "forces: [{type: wind}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: "
+    {"no such force",
+     "forces: [{type: wnd}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: "
      "{type: neo-hookean}\n",
-     NULL, NULL, NULL,
-     "scene.yaml:1:1: forces is not in this version of brio: take it out to run the scene without"},
+     NULL, NULL, NULL, "scene.yaml:1:17: forces[0].type: no force \"wnd\"; did you mean \"wind\"?"},
     {"position-based method on a solid",
      "integrator: pbd-verlet\nbodies:\n  - name: jelly\n    shape: {type: box, cells: [1, 1, 1]}\n "
      "   material: {type: neo-hookean}\n",

@@ -33,6 +33,7 @@ FAMILIES = {
     "law": ("src/energy/laws.def", "LAW", "brio__law_%s", True),
     "integrator": ("src/integrate/list.def", "INTEGRATOR", "brio__integrator_%s", True),
     "damping model": ("src/damping/list.def", "DAMPING", "brio__damping_%s", True),
+    "force": ("src/force/list.def", "FORCE", "brio__force_%s", False),
     "solver": ("src/solve/list.def", "SOLVER", "brio__solve_%s", True),
     "linear solver": ("src/linear/list.def", "LINEAR", "brio__solver_%s", True),
     "member": ("src/potential/members.def", "MEMBER", "brio__member_%s", False),
@@ -56,6 +57,7 @@ ALLOWED = {
     ("backward_euler", "src/scene/scene.c"): "the default of a scene",
     ("backward_euler", "src/integrate/bdf.c"): "the tableau that starts it",
     ("static", "src/analyze/stability.c"): "why it has no region of stability",
+    ("static", "src/sim/sim.c"): "forces without a potential are not for it",
     ("static", "src/scene/questions.c"): "nothing moves in its steps",
     ("pbd_verlet", "src/analyze/stability.c"): "why it has no region of stability",
     ("hooke", "src/analyze/stability.c"): "the one spring of the linear test problem",
@@ -106,6 +108,11 @@ NEW = {
         words=[("(ether_drag)", "(touched)"), ('"ether-drag"', '"touched"')],
         table="src/damping/list.def", line="DAMPING(touched)", registry=["src/damping/damping.c"],
         command=["list", "damping"], shown="touched "),
+    "force": dict(
+        source="src/force/vortex.c", made="src/force/touched.c",
+        words=[("(vortex)", "(touched)"), ('"vortex"', '"touched"')],
+        table="src/force/list.def", line="FORCE(touched)", registry=["src/force/registry.c"],
+        command=["list", "forces"], shown="touched "),
     "solver": dict(
         source="src/solve/root.c", made="src/solve/touched.c",
         words=[("(root)", "(touched)"), ('"root"', '"touched"')],

@@ -4,8 +4,6 @@
  * after some steps, with the blocks of their contacts. */
 #include "bench.h"
 
-#include "../../src/linear/overlay.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -294,6 +294,63 @@ BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t 
  * after. Only integrators with the trait BRIO_TAKES_CONSTRAINTS can be used then. */
 BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
                                      int32_t vertex_b, double length, BrioError *error);
+/* Forces beside gravity (docs/forces.md): "constant", "wind", ...: `brio list forces`. Those with a
+ * potential are part of P, the others act as forces of the step; the ledger books the work of
+ * both. */
+BRIO_API const char *brio_force_at(int i); /* names, i = 0, 1, ...; NULL past the last */
+BRIO_API const BrioField *brio_force_fields(const char *type); /* NULL: no such force */
+
+/* Of the type "function": its vertices, one after the other, and what is wanted of them. */
+typedef struct BrioForceCall {
+    double time; /* s */
+    int64_t count;
+    const double *x; /* count x 3: positions */
+    const double *v; /* count x 3: velocities; NULL: the force has a potential */
+    /* count x 3 (N), comes filled with zeros; with a potential minus its gradient. NULL: not
+     * wanted */
+    double *force;
+    /* count x 6: xx, xy, xz, yy, yz, zz of the Hessian of the potential by each vertex alone, comes
+     * filled with zeros; NULL: not wanted */
+    double *hessian;
+} BrioForceCall;
+/* Returns the potential in J; of a force without one nothing is made of it. A function of its
+ * arguments only: the same call gives the same numbers. */
+typedef double BrioForceFunction(void *user, const BrioForceCall *call);
+
+typedef struct BrioForceDef {
+    const char *name; /* NULL: "force0", ... */
+    const char *type;
+    double values[BRIO_MAX_VALUES]; /* of the type's field table */
+    /* Which bodies, by number; none: all. Of these the vertices in `box` (two corners) and `sphere`
+     * (centre, radius), at the start, unless NAN; or, of one body, those in `vertices`. */
+    int body_count;
+    const int *bodies;
+    int64_t vertex_count;
+    const int32_t *vertices;
+    double box[6], sphere[4];
+    /* The factor of the force: rows t, factor, linear in between; times a formula of t, x, y, z.
+     * Both may be missing. Of "constant" also three formulas, one for each component; of
+     * "potential" the formula is the potential. */
+    int64_t key_count;
+    const double *keys;
+    int formula_count;
+    const char *formula[3];
+    /* of "spring": rows t, x, y, z of the point */
+    int64_t path_count;
+    const double *path;
+    /* of "function" */
+    BrioForceFunction *function;
+    void *user;
+    int has_potential; /* the function returns one, and its force is minus the gradient */
+} BrioForceDef;
+BRIO_API BrioStatus brio_default_force(const char *type, BrioForceDef *def, BrioError *error);
+/* One value by name, three of a vector. */
+BRIO_API BrioStatus brio_force_set(BrioForceDef *def, const char *name, const double *value,
+                                   BrioError *error);
+/* After the bodies that it acts on. All is copied but `user`. Forces are numbered from 0. */
+BRIO_API BrioStatus brio_builder_force(BrioBuilder *builder, const BrioForceDef *def,
+                                       BrioError *error);
+
 /* How bodies meet each other, themselves and obstacles. Barriers, -kappa (d - dhat)^2 ln(d/dhat) at
  * a distance d < dhat (beyond `thickness`), let nothing through [Li2020]; only integrators with the
  * trait BRIO_END_IS_SOLVED can be used with them. Penalties are springs of stiffness kappa that
@@ -528,6 +585,14 @@ BRIO_API BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double
 
 /* Gravity from now on; the jump of the potential is booked in `added`. */
 BRIO_API BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError *error);
+
+/* Forces: how many, the number of one by its name (-1: none), and a factor of it from now on (1 at
+ * the start); the jump of the potential is booked in `added`. The energy of all with a potential is
+ * part of the ledger's `potential`. */
+BRIO_API int brio_system_forces(const BrioSystem *system);
+BRIO_API int brio_system_force(const BrioSystem *system, const char *name);
+BRIO_API BrioStatus brio_sim_set_force(BrioSim *sim, int force, double factor, BrioError *error);
+BRIO_API double brio_sim_force_energy(BrioSim *sim);
 
 /* What the system holds at an instant. Gravity energy is -sum m g.x, zero at the origin. */
 typedef struct BrioLedger {

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref, c_int, c_void_p
-from typing import Any, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional
 
 import numpy as np
 
 from . import _callbacks
-from ._library import CBodyDef, CError, CMaterial, CMesh, CSimDef, Error, error_of, lib
+from ._library import CBodyDef, CError, CForceDef, CMaterial, CMesh, CSimDef, Error, ForceFunction, error_of, lib
 from ._sim import Sim, Vector, _Handle, field_values, vector
 
 __all__ = ["Builder"]
@@ -25,6 +25,41 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
     if found.min() < 0 or found.max() >= count:
         raise ValueError(f"{what}: vertex {found.max() if found.max() >= count else found.min()} is none of the {count} vertices")
     return np.ascontiguousarray(found, dtype=np.int32)
+
+
+_ROWS, _COLUMNS = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
+
+
+def _force(function: Callable[..., Any], potential: bool) -> Callable[..., float]:
+    """What C calls for a force in Python; after an exception nothing is a number, so that the step is undone."""
+    energy = [np.nan]
+
+    def evaluate(_: Any, call: Any) -> int:
+        c = call.contents
+        x = np.ctypeslib.as_array(c.x, (c.count, 3)).copy()
+        if not potential:
+            v = np.ctypeslib.as_array(c.v, (c.count, 3)).copy()
+            np.ctypeslib.as_array(c.force, (c.count, 3))[:] = function(x, v, c.time)
+            energy[0] = 0.0
+            return 0
+        value, gradient, *more = function(x, c.time)
+        if c.force:
+            np.ctypeslib.as_array(c.force, (c.count, 3))[:] = -np.asarray(gradient)
+        if c.hessian and more:
+            np.ctypeslib.as_array(c.hessian, (c.count, 6))[:] = np.asarray(more[0])[:, _ROWS, _COLUMNS]
+        energy[0] = float(value)
+        return 0
+
+    guarded = _callbacks.guarded(evaluate)
+
+    def run(user: Any, call: Any) -> float:
+        if guarded(user, call) == 0:
+            return energy[0]
+        if call.contents.force:
+            np.ctypeslib.as_array(call.contents.force, (call.contents.count, 3))[:] = np.nan
+        return float("nan")
+
+    return run
 
 
 class Builder:
@@ -49,6 +84,7 @@ class Builder:
             raise Error("gravity must be finite")
         lib.brio_builder_gravity(self._pointer, g.ctypes)
         self._counts: list = []
+        self._kept: list = []  # what C calls
 
     def __del__(self, free: Any = lib.brio_builder_free) -> None:
         if getattr(self, "_pointer", None):
@@ -114,6 +150,42 @@ class Builder:
         """A plane that vertices stay in front of, on the side of its normal."""
         self._call(lib.brio_builder_plane, name.encode() if name else None, vector(point, "point").ctypes, vector(normal, "normal").ctypes)
 
+    def force(self, type: str, bodies: Any = (), vertices: Any = (), box: Any = None, sphere: Any = None, keys: Any = (), formula: Any = (), path: Any = (),
+              function: Optional[Callable[..., Any]] = None, potential: bool = False, name: Optional[str] = None, **values: Any) -> None:
+        """A force beside gravity, as ``forces`` of a scene has them; ``bodies`` are numbers. ``values`` are those of the type.
+
+        With ``type="function"``: ``function(x, v, time)`` returns forces (n x 3) for positions and velocities (n x 3) of its vertices; with ``potential``,
+        ``function(x, time)`` returns the energy in J, its gradient (n x 3), and if it can the Hessian of each vertex (n x 3 x 3).
+        """
+        definition: CForceDef = CForceDef()
+        status = lib.brio_default_force(type.encode(), byref(definition), None)
+        if status:
+            raise Error(f'no force "{type}"', status)
+        definition.values[:] = field_values(lib.brio_force_fields(type.encode()), values, f"force {type}")[:]
+        chosen = np.ascontiguousarray(np.atleast_1d(bodies), dtype=np.int32)
+        corners = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
+        rows = [np.ascontiguousarray(given, dtype=np.float64).reshape(-1, width) for given, width in ((keys, 2), (path, 4))]
+        texts = [formula] if isinstance(formula, str) else list(formula)
+        if len(texts) > 3:
+            raise ValueError(f"formula: expected one or three, got {len(texts)}")
+        definition.name = name.encode() if name else None
+        definition.body_count, definition.bodies = len(chosen), chosen.ctypes.data
+        definition.vertex_count, definition.vertices = len(corners), corners.ctypes.data
+        definition.key_count, definition.keys = len(rows[0]), rows[0].ctypes.data
+        definition.path_count, definition.path = len(rows[1]), rows[1].ctypes.data
+        definition.formula_count = len(texts)
+        for i, text in enumerate(texts):
+            definition.formula[i] = str(text).encode()
+        if box is not None:
+            definition.box[:] = np.asarray(box, dtype=np.float64).ravel().tolist()
+        if sphere is not None:
+            definition.sphere[:] = [*vector(sphere[0], "sphere").tolist(), float(sphere[1])]
+        if function is not None:
+            definition.function, definition.has_potential = ForceFunction(_force(function, potential)), potential
+            self._kept.append(definition.function)
+            _callbacks.registered = True
+        self._call(lib.brio_builder_force, byref(definition))
+
     def sim(self, integrator: str = "backward-euler", h: float = 1 / 30, tol: Optional[float] = None, **values: Any) -> Sim:
         """The simulation; ``values`` are the integrator's. The builder is done then, also if it is refused."""
         found = lib.brio_integrator(integrator.encode())
@@ -135,4 +207,6 @@ class Builder:
         status = _callbacks.call(lib.brio_sim_create, system, state, byref(definition), byref(made), byref(error))
         if status:
             raise error_of(status, error)
-        return Sim(_Handle(made.value or 0))
+        handle = _Handle(made.value or 0)
+        handle.kept = self._kept
+        return Sim(handle)

@@ -117,6 +117,19 @@ class CBodyDef(Structure):
                 ("velocity", c_double * 3), ("angular", c_double * 3), ("about", c_double * 3), ("state", c_void_p), ("spring", c_void_p)]
 
 
+class CForceCall(Structure):
+    _fields_ = [("time", c_double), ("count", c_int64), ("x", _double_p), ("v", _double_p), ("force", _double_p), ("hessian", _double_p)]
+
+
+ForceFunction = CFUNCTYPE(c_double, c_void_p, POINTER(CForceCall))
+
+
+class CForceDef(Structure):
+    _fields_ = [("name", c_char_p), ("type", c_char_p), ("values", c_double * MAX_VALUES), ("body_count", c_int), ("bodies", c_void_p), ("vertex_count", c_int64),
+                ("vertices", c_void_p), ("box", c_double * 6), ("sphere", c_double * 4), ("key_count", c_int64), ("keys", c_void_p), ("formula_count", c_int),
+                ("formula", c_char_p * 3), ("path_count", c_int64), ("path", c_void_p), ("function", ForceFunction), ("user", c_void_p), ("has_potential", c_int)]
+
+
 class CSolverOptions(Structure):
     _fields_ = [("type", c_char_p), ("linear", c_char_p), ("tol", c_double), ("max_iterations", c_int), ("linear_tol", c_double), ("max_halvings", c_int),
                 ("iterations", c_int), ("single_precision", c_int), ("memory", c_int), ("linear_options", c_char_p), ("quality", c_int)]
@@ -226,6 +239,9 @@ _PROTOTYPES: Any = {
     "brio_builder_fix": (c_int, c_void_p, c_int, _p, c_int64, c_void_p, _error),
     "brio_builder_attach": (c_int, c_void_p, c_int, c_int32, _p, c_double, c_void_p, _error),
     "brio_builder_plane": (c_int, c_void_p, c_char_p, _p, _p, _error),
+    "brio_force_fields": (POINTER(CField), c_char_p),
+    "brio_default_force": (c_int, c_char_p, POINTER(CForceDef), _error),
+    "brio_builder_force": (c_int, c_void_p, POINTER(CForceDef), _error),
     "brio_builder_finish": (c_int, c_void_p, POINTER(c_void_p), POINTER(c_void_p), _error),
     "brio_default_sim": (CSimDef, c_char_p),
     "brio_sim_create": (c_int, c_void_p, c_void_p, POINTER(CSimDef), POINTER(_sim), _error),
@@ -245,6 +261,7 @@ _PROTOTYPES: Any = {
     "brio_sim_set_positions": (c_int, _sim, c_int, _p, _error),
     "brio_sim_set_velocities": (c_int, _sim, c_int, _p, _error),
     "brio_sim_set_gravity": (c_int, _sim, _p, _error),
+    "brio_sim_set_force": (c_int, _sim, c_int, c_double, _error),
     "brio_sim_ledger": (c_int, _sim, POINTER(CLedger)),
     "brio_sim_body_energy": (c_double, _sim, c_int),
     "brio_sim_save": (c_int, _sim, c_char_p, c_int, _error),

@@ -146,11 +146,12 @@ class _Handle:
     """Owns the C simulation, which goes when nobody refers to this any more: neither a Sim nor an
     array that looks into its memory."""
 
-    __slots__ = ("pointer", "lock", "views", "watch", "__weakref__")
+    __slots__ = ("pointer", "lock", "views", "watch", "kept", "__weakref__")
 
     def __init__(self, pointer: int):
         self.pointer = pointer
         self.watch: Any = None  # the function that the library calls
+        self.kept: Any = None  # functions of forces, which it calls too
         self.lock = threading.Lock()
         self.views: "weakref.WeakSet[_Memory]" = weakref.WeakSet()  # of the state, which another integrator may move
 
@@ -667,6 +668,10 @@ class Sim:
         if not 0 <= i < count:
             raise Error(f"there is no attachment {i}; there are {count}")
         self._check(self._call(lib.brio_sim_move_attachment, i, vector(point, "move_attachment").ctypes, None), "")
+
+    def set_force(self, force: int, factor: float) -> None:
+        """A factor of a force, by its number in the scene, from now on."""
+        self._check(self._call(lib.brio_sim_set_force, force, factor, None), "there is no such force, or the factor is not finite")
 
     def set_gravity(self, gravity: Vector) -> None:
         """From now on, in m/s2."""

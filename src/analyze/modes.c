@@ -60,7 +60,8 @@ BrioStatus brio__stiffness_at(BrioStiffness *k, const BrioState *state, const do
 {
     if (k->linear->overlay) brio__overlay_forget(k->linear->overlay);
     brio__assemble_masses(k->system, 0, k->linear);
-    return brio__potential_hessian(k->potential, &(BrioPose){state, x}, 1, false, k->linear);
+    return brio__potential_hessian(k->potential, &(BrioPose){state, x, state->time}, 1, false,
+                                   k->linear);
 }
 
 void brio__stiffness_multiply(BrioStiffness *k, const double *d, double *y)

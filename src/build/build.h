@@ -101,6 +101,16 @@ typedef struct BrioPairPlan {
     bool excluded;
 } BrioPairPlan;
 
+/* A force, and what it acts on. */
+typedef struct BrioForcePlan {
+    BrioForce force; /* without vertices and triangles */
+    int body_count;  /* 0: all */
+    int *bodies;
+    int64_t vertex_count; /* 0: all, or those of box and sphere */
+    int32_t *vertices;
+    double box[6], sphere[4];
+} BrioForcePlan;
+
 struct BrioBuilder {
     bool finished; /* its plans are part of a system now */
     double need;   /* bytes that simulating the bodies so far takes, about */
@@ -124,6 +134,9 @@ struct BrioBuilder {
     int rod_count;
     BrioRodPlan *rod;
     int rod_at_fault; /* -1: none */
+    int force_count;
+    BrioForcePlan *force;
+    int force_at_fault; /* -1: none */
 };
 
 /* Bodies of some materials have no y and z (bar1d): nothing may push them there. */
@@ -194,6 +207,10 @@ BrioStatus brio__build_terms(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__contact_terms(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__build_rods(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__build_scripts(BrioBuilder *builder, BrioSystem *system);
+
+void brio__free_force_plan(BrioForcePlan *plan);
+/* An error that names a force leaves its number in the builder. */
+BrioStatus brio__build_forces(BrioBuilder *builder, BrioSystem *system, BrioError *error);
 
 BrioStatus brio__build_pairs(const BrioBuilder *builder, BrioSystem *system, BrioError *error);
 BrioStatus brio__build_surface(const BrioBuilder *builder, BrioSystem *system, BrioError *error);

@@ -29,7 +29,7 @@ BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
     }
     created->script[0] = brio_default_script();
     created->script_count = 1;
-    created->obstacle_at_fault = created->rod_at_fault = -1;
+    created->obstacle_at_fault = created->rod_at_fault = created->force_at_fault = -1;
     created->contact = brio_default_contact();
     *builder = created;
     return BRIO_OK;
@@ -52,6 +52,8 @@ void brio_builder_free(BrioBuilder *builder)
     brio__free(builder->analytic);
     brio__free(builder->pair);
     brio__free(builder->rod);
+    for (int i = 0; i < builder->force_count; i++) brio__free_force_plan(&builder->force[i]);
+    brio__free(builder->force);
     brio__free(builder);
 }
 

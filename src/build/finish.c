@@ -18,6 +18,7 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
     if (brio__build_masses(b, s) != BRIO_OK || brio__build_terms(b, s) != BRIO_OK ||
         brio__build_rods(b, s) != BRIO_OK || brio__build_scripts(b, s) != BRIO_OK)
         return brio__no_memory(error);
+    BRIO_CHECK(brio__build_forces(b, s, error));
     BRIO_CHECK(brio__build_surface(b, s, error));
     if (brio__choose_lengths(b, s) != BRIO_OK) return brio__no_memory(error);
     if (brio__state_create(s, 0, state) != BRIO_OK) return brio__no_memory(error);

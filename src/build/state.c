@@ -89,6 +89,7 @@ void brio__build_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
     fill_anchors(b, s, state);
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
     fill_contact(b, s, state);
+    for (int i = 0; i < s->force_count; i++) state->param[s->force[i].param] = 1;
     for (int t = 0; t < s->term_count; t++)
         for (int64_t k = 0; k < s->term[t].packs * LANES * s->term[t].energy->live; k++)
             state->param[s->term[t].live + k] = 1;

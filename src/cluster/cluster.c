@@ -448,7 +448,11 @@ static BrioStatus spread_settings(BrioScene *scene, Settings *settings, BrioErro
     }
     MPI_Bcast(settings, sizeof *settings, MPI_BYTE, 0, PETSC_COMM_WORLD);
     BrioStatus status = BRIO_OK;
-    if (strcmp(settings->isa, brio_isa()))
+    if (brio__process() == 0 && scene->system->force_count)
+        status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                             "forces: on one process only in this version of brio; run the scene "
+                             "without mpirun");
+    else if (strcmp(settings->isa, brio_isa()))
         status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
                              "the machine of process %d has another instruction set (%s) than that "
                              "of process 0 (%s), which gives other last bits; set BRIO_ISA to one "

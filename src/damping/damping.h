@@ -24,6 +24,7 @@ typedef struct BrioMotion {
     const double *q, *from;
     double over, time;
     BrioWay way;
+    double at; /* the time at which P is taken */
 } BrioMotion;
 
 typedef struct BrioDampingModel {
@@ -75,6 +76,10 @@ typedef struct BrioDampingModel {
     /* Of a model that also acts on fixed vertices: fixed (3 each) += weight times minus its force
      * on them, as of the last `potential` with a gradient or `force`. May be NULL. */
     void (*fixed)(void *self, const BrioSystem *system, double weight, double *fixed);
+    /* Of a model that also brings energy from outside, as of the last `potential` with a gradient
+     * or `force`: brought += weight times the force whose work all comes from there, and *power +=
+     * weight times the power that moving air gives away. May be NULL. */
+    void (*outside)(void *self, double weight, double *brought, double *power);
 } BrioDampingModel;
 
 /* A model at work. */

@@ -1,6 +1,7 @@
 /* The sums over everything that dissipates (dissipation.h). */
 #include "dissipation.h"
 
+#include "forces.h"
 #include "friction.h"
 
 #include <string.h>
@@ -22,13 +23,17 @@ BrioStatus brio__dissipation_create(const BrioSystem *system, const BrioDamping 
     BrioDissipation *d = brio__calloc(1, sizeof *d);
     if (!d) return BRIO_ERROR_MEMORY;
     d->system = system;
-    d->friction = -1;
+    d->friction = d->forces = -1;
     BrioStatus status = BRIO_OK;
     for (int i = 0; i < count && status == BRIO_OK; i++)
         status = add(d, brio__damping_model(damping[i].type), damping[i].values);
     if (status == BRIO_OK && system->friction && (system->surface || system->analytic_count)) {
         d->friction = d->count;
         status = add(d, &brio__friction_model, NULL);
+    }
+    if (status == BRIO_OK && brio__forces_without_potential(system)) {
+        d->forces = d->count;
+        status = add(d, &brio__forces_model, NULL);
     }
     if (status == BRIO_OK)
         *dissipation = d;

@@ -1,5 +1,6 @@
 /* Everything that dissipates, together: the damping models that a scene asks for, and friction
- * where something rubs. The sums over models stand here and nowhere else.
+ * where something rubs, and forces without a potential. The sums over models stand here and nowhere
+ * else.
  *
  *     D_n(q) = sum over models of D_n,i(q)       (damping.h says what a model gives)
  *
@@ -14,6 +15,7 @@ typedef struct BrioDissipation {
     int count;
     BrioDamper damper[BRIO_LOSSES];
     int friction; /* which of them is friction; -1: nothing rubs */
+    int forces;   /* which of them are the forces without a potential; -1: there are none */
     bool acts;    /* one of them acts as a force; filters of velocities do not */
 } BrioDissipation;
 
@@ -21,10 +23,10 @@ BrioStatus brio__dissipation_create(const BrioSystem *system, const BrioDamping 
                                     BrioDissipation **dissipation);
 void brio__dissipation_free(BrioDissipation *dissipation);
 
-/* How many models a scene asked for: all but friction. */
+/* How many models a scene asked for: all but friction and forces. */
 static inline int brio__dissipation_asked(const BrioDissipation *d)
 {
-    return d->count - (d->friction >= 0);
+    return d->count - (d->friction >= 0) - (d->forces >= 0);
 }
 
 bool brio__dissipation_needs_matrix(const BrioDissipation *dissipation);

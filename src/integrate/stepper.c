@@ -24,6 +24,8 @@ static BrioStatus create_vectors(BrioStepper *s)
                (s->x = brio__calloc(3 * (size_t)system->vertex_count, sizeof(double)));
     for (int i = 0; all && i < s->dissipation->count; i++)
         all = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
+    if (all && s->dissipation->forces >= 0)
+        all = (s->brought = brio__calloc(coordinates, sizeof(double)));
     for (int i = 0; all && system->scripted_count && i < 4; i++)
         all = (s->fixed[i] = brio__calloc(fixed, sizeof(double)));
     if (all && system->scripted_count)
@@ -92,6 +94,7 @@ void brio__stepper_free(BrioStepper *s)
     for (int k = 0; k < BRIO_SCRATCH; k++) brio__free(s->scratch[k]);
     for (int i = 0; i < BRIO_LOSSES; i++) brio__free(s->impulse[i]);
     for (int i = 0; i < 4; i++) brio__free(s->fixed[i]);
+    brio__free(s->brought);
     brio__free(s->fixed_impulse);
     brio__free(s->unbalanced);
     brio__free(s->difference);
@@ -109,7 +112,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
     s->solver->halved = depth;
     size_t bytes = (size_t)s->state->coordinates * sizeof(double);
     memset(s->unbalanced, 0, bytes);
-    for (int i = 0; i < s->dissipation->count; i++) memset(s->impulse[i], 0, bytes);
+    brio_stepper_discard_damping(s);
     if (s->system->scripted_count) {
         memset(s->fixed_impulse, 0, 3 * (size_t)s->system->fixed_count * sizeof(double));
         brio__stepper_hold(s, s->state->q, s->state->time, 0);

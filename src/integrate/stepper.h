@@ -21,6 +21,8 @@ struct BrioStepper {
     /* what the ledger books when the step is accepted: forces, weighted by their fraction in the
      * velocity change */
     double *impulse[BRIO_LOSSES]; /* of each damping model, the opposite of its force */
+    double *brought;              /* forces whose work comes from outside, likewise weighted; */
+    double air_power;             /* and the power of moving air */
     double *unbalanced;           /* what solves left over */
     double *difference;
     double *x; /* world positions */

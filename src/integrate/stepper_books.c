@@ -2,6 +2,8 @@
  * the end of a step, where it is booked. */
 #include "stepper.h"
 
+#include "../potential/forces.h"
+
 #include <string.h>
 
 /* ---- moved points ----------------------------------------------------------------------- */
@@ -14,7 +16,7 @@ void brio__stepper_hold(BrioStepper *s, const double *q, double time, int end)
     for (int64_t i = 0; i < s->system->fixed_count; i++)
         memcpy(s->fixed[2 * end] + 3 * i, s->x + 3 * (int64_t)s->system->fixed[i],
                3 * sizeof(double));
-    brio__potential_fixed_gradient(s->potential, &(BrioPose){s->state, s->x},
+    brio__potential_fixed_gradient(s->potential, &(BrioPose){s->state, s->x, time},
                                    s->fixed[2 * end + 1]);
 }
 
@@ -43,6 +45,24 @@ static double script_work(BrioStepper *s, const double *q, double h, double *rub
     return joined[0] + joined[1];
 }
 
+/* Work that forces bring from outside in a step to q, `difference` away: what potentials change by
+ * because time goes on, the mean of that at both ends; and the work of forces without a potential,
+ * of which `lost` is what they are about to take as dissipated although it only passes through. */
+static double force_work(BrioStepper *s, const double *q, double h, double *lost)
+{
+    double start = s->state->time, end = start + h, varied = 0;
+    *lost = 0;
+    if (brio__forces_vary(s->system))
+        for (int k = 0; k < 2; k++) {
+            brio__system_positions(s->system, s->state, k ? q : s->state->q, k ? end : start, s->x);
+            varied += brio__forces_varying(s->potential, &(BrioPose){s->state, s->x, end}) / 2;
+            varied -= brio__forces_varying(s->potential, &(BrioPose){s->state, s->x, start}) / 2;
+        }
+    if (s->dissipation->forces < 0) return varied;
+    *lost = brio__dot(s->system, s->brought, s->difference) + s->air_power * h;
+    return varied + *lost;
+}
+
 void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added, double *dissipated)
 {
     *dissipated = 0;
@@ -52,6 +72,10 @@ void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added,
     double rubbed;
     *added = script_work(s, q, h, &rubbed);
     *dissipated += rubbed;
+    if (s->system->force_count) {
+        *added += force_work(s, q, h, &rubbed);
+        *dissipated += rubbed;
+    }
 }
 
 /* ---- the end of a step ------------------------------------------------------------------ */
@@ -80,6 +104,10 @@ static BrioStatus move_on(BrioStepper *s, double h, const double *q, const doubl
     double rubbed;
     state->added += script_work(s, q, h, &rubbed);
     if (s->dissipation->friction >= 0) state->dissipated[s->dissipation->friction] += rubbed;
+    if (s->system->force_count) {
+        state->added += force_work(s, q, h, &rubbed);
+        if (s->dissipation->forces >= 0) state->dissipated[s->dissipation->forces] += rubbed;
+    }
     memcpy(state->q, q, (size_t)state->coordinates * sizeof *q);
     memcpy(state->v, v, (size_t)state->coordinates * sizeof *v);
     double taken[BRIO_LOSSES];
@@ -100,7 +128,8 @@ static BrioStatus refuse_forbidden(BrioStepper *s, double h, const double *q)
     BrioLimit limit;
     char name[160];
     brio__system_positions(s->system, s->state, q, s->state->time + h, s->x);
-    bool here = brio__potential_find_forbidden(s->potential, &(BrioPose){s->state, s->x}, &limit);
+    bool here = brio__potential_find_forbidden(
+        s->potential, &(BrioPose){s->state, s->x, s->state->time + h}, &limit);
     brio__limit_text(s->system, &limit, name, sizeof name);
     brio__partition_text(s->system->partition, here, name, sizeof name);
     snprintf(s->reason, sizeof s->reason, "the step of %g s would invert %s", h, name);

@@ -156,7 +156,7 @@ double brio_stepper_evaluate(BrioStepper *s, const double *q, double time, doubl
 {
     brio__system_positions(s->system, s->state, q, time, s->x);
     BrioSum sum =
-        brio__potential_evaluate(s->potential, &(BrioPose){s->state, s->x}, gradient, NULL);
+        brio__potential_evaluate(s->potential, &(BrioPose){s->state, s->x, time}, gradient, NULL);
     if (noise) *noise = sum.noise;
     return sum.energy;
 }
@@ -175,9 +175,10 @@ void brio_stepper_uniform_gradient(BrioStepper *s, double *gradient)
 }
 
 /* After damping model i has been asked for its force. */
-static void count_fixed(BrioStepper *s, int i, double weight)
+static void count_more(BrioStepper *s, int i, double weight)
 {
     const BrioDamper *d = &s->dissipation->damper[i];
+    if (d->model->outside) d->model->outside(d->self, weight, s->brought, &s->air_power);
     if (d->model->fixed && s->system->scripted_count)
         d->model->fixed(d->self, s->system, weight, s->fixed_impulse);
 }
@@ -195,7 +196,7 @@ static void damping_force(BrioStepper *s, const double *q, const double *v, doub
         brio__combine(s->system, 1, f, 1, s->difference, f);
         if (weight == BRIO_NOT_COUNTED) continue;
         brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
-        count_fixed(s, i, weight);
+        count_more(s, i, weight);
     }
 }
 
@@ -221,7 +222,7 @@ void brio_stepper_count_friction(BrioStepper *s, const double *v, double h, doub
     int i = s->dissipation->friction;
     if (!brio_stepper_friction_shift(s, v, h, f)) return;
     brio__combine(s->system, 1, s->impulse[i], -weight, f, s->impulse[i]);
-    count_fixed(s, i, weight);
+    count_more(s, i, weight);
 }
 
 void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double time, double h,
@@ -245,7 +246,7 @@ static BrioStatus assemble(BrioStepper *s, const double *q, double time, double 
     BrioLinear *matrix = s->solver->linear;
     brio__system_positions(s->system, s->state, q, time, s->x);
     brio__assemble_masses(s->system, mass, matrix);
-    return brio__potential_hessian(s->potential, &(BrioPose){s->state, s->x}, weight, project,
+    return brio__potential_hessian(s->potential, &(BrioPose){s->state, s->x, time}, weight, project,
                                    matrix);
 }
 
@@ -281,7 +282,7 @@ static void count_damping(BrioStepper *s, const double *q, const BrioObjective *
         memset(s->difference, 0, (size_t)s->state->coordinates * sizeof(double));
         d->model->potential(d->self, d->values, s->state, &motion, s->difference);
         brio__combine(s->system, 1, s->impulse[i], weight, s->difference, s->impulse[i]);
-        count_fixed(s, i, weight);
+        count_more(s, i, weight);
     }
 }
 
@@ -326,6 +327,8 @@ void brio_stepper_discard_damping(BrioStepper *s)
 {
     for (int i = 0; i < s->dissipation->count; i++)
         memset(s->impulse[i], 0, (size_t)s->state->coordinates * sizeof(double));
+    if (s->brought) memset(s->brought, 0, (size_t)s->state->coordinates * sizeof(double));
+    s->air_power = 0;
 }
 
 double brio_stepper_target(const BrioStepper *s) { return s->state->target; }

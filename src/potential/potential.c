@@ -5,6 +5,7 @@
 #include "potential.h"
 
 #include "../linear/overlay.h"
+#include "forces.h"
 
 #include <float.h>
 #include <string.h>
@@ -77,6 +78,7 @@ BrioSum brio__potential_evaluate(BrioPotential *p, const BrioPose *pose, double 
         sum.member[i] = member[i];
         if (i != BRIO_MEMBER_elements) sum.noise += 16 * DBL_EPSILON * fabs(member[i]);
     }
+    sum.noise += 16 * DBL_EPSILON * brio__forces_magnitude(p);
     sum.barrier = barrier_energy(p, member);
     if (term_energy) memcpy(term_energy, p->row, (size_t)s->term_count * sizeof *p->row);
     p->totals->evaluations++;

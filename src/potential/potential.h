@@ -3,9 +3,9 @@
  *     P(q) = sum over members of E_i(x(q)),      x = J q + b(t)
  *
  * The members, in the order in which they are summed, stand in members.def: elements (materials,
- * weight, attachments, analytic obstacles), hands, contact. A member is one file and one line
- * there. It fills at most five slots; a slot that is NULL adds nothing. What dissipates is no part
- * of P: see damping/dissipation.h.
+ * weight, attachments, analytic obstacles), hands, contact, forces. A member is one file and one
+ * line there. It fills at most five slots; a slot that is NULL adds nothing. What dissipates is no
+ * part of P: see damping/dissipation.h.
  *
  * An evaluation is a value. Nothing is remembered from one call to the next, except what saves time
  * and cannot be seen. */
@@ -32,10 +32,12 @@ typedef struct BrioSolveTotals {
     int64_t friction_renewals, friction_open;
 } BrioSolveTotals;
 
-/* Where P is evaluated: live parameters and hands of a state, and world positions. */
+/* Where P is evaluated: live parameters and hands of a state, world positions, and the time that
+ * forces are of. */
 typedef struct BrioPose {
     const BrioState *state;
     const double *x;
+    double time;
 } BrioPose;
 
 typedef struct BrioMember {

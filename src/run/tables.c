@@ -60,6 +60,7 @@ BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *
                 brio__writer_put(writer, strchr(",\"\n\r", name[0]) ? "_" : name, at, error));
         }
     }
+    if (sim->system->force_count) BRIO_CHECK(brio__writer_put(writer, ",forces", 7, error));
     for (int i = 0; i < losses->count; i++) {
         int earlier = 0;
         for (int k = 0; k < i; k++) earlier += losses->damper[k].model == losses->damper[i].model;
@@ -95,6 +96,7 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLe
     /* as the ledger left them */
     for (int b = 0; system->body_count > 1 && b < system->body_count; b++)
         add_real(&row, brio__body_energy(&system->body[b], sim->term_energy));
+    if (system->force_count) add_real(&row, sim->force_energy);
     for (int i = 0; i < losses->count; i++) add_real(&row, l->dissipated_by[i]);
     put(&row, "\n", 1);
     return row.status;

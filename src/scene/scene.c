@@ -46,24 +46,10 @@ static const BrioKey scene_keys[] = {
      KEY_TAKES("list of names, or maps with `type` and the model's parameters"), KEY_WORDS("[]")},
     {KEY_LIST("obstacles",
               "What bodies meet and do not move: planes, shapes, meshes; needs contact.")},
-    {KEY_LIST("forces", "Forces beside gravity. Not in this version.")},
+    {KEY_LIST("forces", "Forces beside gravity: `brio list forces`.")},
     {KEY_LIST("constraints", "Rigid rods between vertices; for integrators that take them.")},
     KEY_END};
 BRIO_SECTION(scene){"", "The scene", scene_keys};
-
-/* What the format has and this version does not do: refused with a sentence unless empty. */
-static BrioStatus refuse_later(BrioNode *root, BrioError *error)
-{
-    static const char *const later[] = {"forces"};
-    for (size_t i = 0; i < BRIO_COUNT(later); i++) {
-        BrioNode *node = brio__node_get(root, later[i]);
-        if (!node || (node->kind == BRIO_NODE_LIST && node->count == 0)) continue;
-        return brio__node_key_error(
-            node, error, "%s is not in this version of brio: take it out to run the scene without",
-            later[i]);
-    }
-    return BRIO_OK;
-}
 
 /* An error of the builder belongs to the part that is at fault. */
 static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *builder,
@@ -77,6 +63,8 @@ static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *
     const BrioNode *node = brio__node_get(root, "bodies");
     if (obstacle >= 0) node = brio__node_get(root, "obstacles")->child[obstacle];
     if (rod >= 0) node = brio__node_get(root, "constraints")->child[rod];
+    int force = brio__builder_force_at_fault(builder);
+    if (force >= 0) node = brio__node_get(root, "forces")->child[force];
     return brio__at_node(node, status, error, &inner);
 }
 
@@ -105,7 +93,7 @@ static BrioStatus read_top(BrioNode *root, BrioScene *scene, BrioBuilder *builde
     if (!scene->title) return brio__no_memory(error);
     brio_builder_gravity(builder, top.gravity);
     scene->def.solver.quality = (BrioQuality)top.quality;
-    return refuse_later(root, error);
+    return BRIO_OK;
 }
 
 static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *error)
@@ -121,6 +109,7 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
     BRIO_CHECK(brio__read_bodies(root, scene, builder, error));
     BRIO_CHECK(brio__read_pairs(root, builder, error));
     BRIO_CHECK(brio__read_constraints(root, builder, error));
+    BRIO_CHECK(brio__read_forces(root, builder, error));
     BRIO_CHECK(finish_builder(root, scene, builder, error));
     BRIO_CHECK(check_integrator(root, scene, error));
     return brio__read_probes(root, scene, error);

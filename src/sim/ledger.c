@@ -51,11 +51,13 @@ static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
 static void add_potentials(BrioSim *sim, const double *x, BrioLedger *ledger)
 {
     const BrioSystem *s = sim->system;
-    BrioSum sum = brio__potential_evaluate(sim->stepper->potential, &(BrioPose){sim->state, x},
-                                           NULL, sim->term_energy);
+    BrioSum sum = brio__potential_evaluate(sim->stepper->potential,
+                                           &(BrioPose){sim->state, x, sim->state->time}, NULL,
+                                           sim->term_energy);
     ledger->potential = sum.energy;
     ledger->contact = sum.member[BRIO_MEMBER_contact];
     ledger->attachment = sum.member[BRIO_MEMBER_hands];
+    sim->force_energy = sum.member[BRIO_MEMBER_forces];
     double none = 0;
     double *const part[BRIO_LEDGER_PARTS] = {[BRIO_LEDGER_NONE] = &none,
                                              [BRIO_LEDGER_ELASTIC] = &ledger->elastic,

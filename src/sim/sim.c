@@ -3,6 +3,7 @@
 
 #include "../build/affine.h"
 #include "../contact/law.h"
+#include "../damping/forces.h"
 #include "../field.h"
 #include "apart.h"
 #include "ledger.h"
@@ -41,7 +42,7 @@ static double potential_at(BrioSim *sim, const double *q, double *term_energy)
 {
     const BrioState *state = sim->state;
     brio__system_positions(sim->system, state, q, state->time, sim->positions);
-    BrioPose pose = {state, sim->positions};
+    BrioPose pose = {state, sim->positions, state->time};
     return brio__potential_evaluate(sim->stepper->potential, &pose, NULL, term_energy).energy;
 }
 
@@ -145,6 +146,31 @@ static void list_integrators(unsigned trait, char *names, size_t size)
     }
 }
 
+/* Whether the integrator takes the forces of the scene. */
+static BrioStatus check_forces(const BrioSystem *system, const BrioIntegrator *integrator,
+                               unsigned traits, BrioError *error)
+{
+    for (int k = 0; k < system->force_count; k++) {
+        const BrioForce *force = &system->force[k];
+        if (traits & BRIO_SPRINGS_ONLY)
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                               "%s knows the lengths of springs and weight, nothing else, and "
+                               "force \"%s\" would do nothing; take another integrator",
+                               integrator->name, force->name);
+        if (!strcmp(integrator->name, "static") && !force->conservative)
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                               "%s looks for the least potential, and force \"%s\" (%s) has none; "
+                               "take it out, or use backward-euler with damping",
+                               integrator->name, force->name, force->type->name);
+        if (force->type->volume && system->rod_count)
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                               "force \"%s\" couples a whole body by its volume, and rods are "
+                               "solved for without that; take springs in place of the rods",
+                               force->name);
+    }
+    return BRIO_OK;
+}
+
 BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator,
                           const double *values, BrioError *error)
 {
@@ -158,6 +184,7 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                            integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "",
                            names);
     }
+    BRIO_CHECK(check_forces(system, integrator, traits, error));
     if (system->friction && (traits & BRIO_LINEARISED))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "%s linearises forces at the start of the step, where friction holds, "
@@ -206,7 +233,7 @@ static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
     char name[160];
     double min = INFINITY;
     BrioPotential *potential = sim->stepper->potential;
-    BrioPose pose = {sim->state, brio__sim_world(sim)};
+    BrioPose pose = {sim->state, brio__sim_world(sim), sim->state->time};
     BrioContact *pairs = brio__potential_contact(potential);
     BrioStatus status;
     bool found = brio__potential_find_forbidden(potential, &pose, &limit);
@@ -245,6 +272,12 @@ static BrioStatus check_all(const BrioSystem *system, const BrioSimDef *def,
     BRIO_CHECK(check(def, integrator, traits, error));
     BRIO_CHECK(brio__sim_fits(system, *integrator, def->values, error));
     BRIO_CHECK(brio__solver_fits(system, &def->solver, *integrator, error));
+    if (brio__forces_without_potential(system) &&
+        def->damping_count + 1 + (system->friction != NULL) > BRIO_LOSSES)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%d damping models beside friction and forces without a potential: take "
+                           "one out",
+                           def->damping_count);
     return system->partition ? check_partition(system, def, *traits, error) : BRIO_OK;
 }
 
@@ -517,6 +550,19 @@ BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError
     return BRIO_OK;
 }
 
+BrioStatus brio_sim_set_force(BrioSim *sim, int force, double factor, BrioError *error)
+{
+    if (force < 0 || force >= sim->system->force_count)
+        return refuse(sim, BRIO_ERROR_ARGUMENT, "there is no force of that number", error);
+    if (!isfinite(factor))
+        return refuse(sim, BRIO_ERROR_ARGUMENT, "the factor of a force is not finite", error);
+    double before = brio__sim_energy(sim);
+    sim->state->param[sim->system->force[force].param] = factor;
+    brio__state_forget(sim->state); /* as gravity */
+    brio__sim_book(sim, before);
+    return BRIO_OK;
+}
+
 /* ---- energies --------------------------------------------------------------------------- */
 
 BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
@@ -524,6 +570,13 @@ BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
     brio__ledger(sim, ledger);
     ledger->iterations = sim->stepper->iterations;
     return isfinite(ledger->total) ? BRIO_OK : BRIO_NOT_FINITE;
+}
+
+double brio_sim_force_energy(BrioSim *sim)
+{
+    BrioLedger ledger;
+    brio__ledger(sim, &ledger);
+    return sim->force_energy;
 }
 
 double brio_sim_body_energy(BrioSim *sim, int body)

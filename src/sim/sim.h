@@ -13,6 +13,7 @@ struct BrioSim {
     double *world;           /* scratch, 3 * vertex_count */
     double *positions;       /* world positions, likewise */
     double *term_energy;     /* of the system's terms, of the last ledger */
+    double force_energy;     /* of forces with a potential, likewise */
     BrioUntangled untangled; /* what was done to bodies that intersected at the start */
 };
 

@@ -2,6 +2,7 @@
 #include "direction.h"
 
 #include "../linear/overlay.h"
+#include "ranks.h"
 
 #include <string.h>
 
@@ -62,6 +63,8 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
     } else {
         brio__combine(s->system, -1, residual, 0, residual, s->step);
         status = brio__linear_solve(s->linear, 1, s->step, s->step);
+        if (s->ranks && status == BRIO_OK) status = brio__ranks_update(s->ranks, p, q);
+        if (s->ranks && status == BRIO_OK) brio__ranks_correct(s->ranks, s->system, s->step);
     }
     s->linear->options.tol = s->options.linear_tol; /* of others */
     s->totals.solve += brio__seconds() - before;
@@ -84,6 +87,7 @@ bool brio__newton_last_factor_suffices(const BrioProblem *p)
     double before = brio__seconds();
     brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
     bool solved = brio__linear_solve(s->linear, 1, s->step, s->step) == BRIO_OK;
+    if (s->ranks && solved) brio__ranks_correct(s->ranks, s->system, s->step);
     double speed = brio__norm_max(s->system, s->step) / p->objective->h;
     s->totals.solve += brio__seconds() - before;
     if (!solved || !(speed < s->options.tol)) return false;

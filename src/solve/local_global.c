@@ -198,7 +198,8 @@ static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
     }
     brio__components_separate(g->components);
     brio__problem_positions(p, q, s->x);
-    brio__potential_bound(p->potential, &(BrioPose){p->state, s->x}, g->bound, g->components);
+    BrioPose pose = brio__problem_pose(p);
+    brio__potential_bound(p->potential, &pose, g->bound, g->components);
     for (int32_t b = 0; b < blocks; b++) g->touch[b] += g->bound[BRIO_BOUND * (int64_t)b];
 }
 
@@ -356,7 +357,8 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
         if (s->system->analytic_count) {
             memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
             brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
-            brio__potential_mark_touching(p->potential, &(BrioPose){p->state, s->x}, g->resting);
+            brio__potential_mark_touching(p->potential, &(BrioPose){p->state, s->x, p->state->time},
+                                          g->resting);
             for (int32_t b = 0; b < s->system->block_count; b++)
                 for (int r = 0; g->resting[b] && r < 3; r++) s->step[3 * (int64_t)b + r] = 0;
         }
@@ -453,6 +455,14 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
             "%s is one linear solve with the Hessian at the start of the step, which local-global "
             "does not have; take backward-euler, or solver: newton",
             integrator->name);
+    for (int k = 0; k < system->force_count; k++) {
+        const BrioForce *force = &system->force[k];
+        if (force->type->linear || force->type->push) continue;
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "local-global has no constant matrix for force \"%s\" (%s); take "
+                           "solver: newton",
+                           force->name, force->type->name);
+    }
     for (int t = 0; t < system->term_count; t++) {
         const BrioTerm *term = &system->term[t];
         if (term->elements && !term->energy->laplacian &&

@@ -78,8 +78,8 @@ static BrioStatus begin(Descent *d)
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
     if (isfinite(d->now.value)) return BRIO_OK;
     brio__problem_positions(d->p, d->q, s->x);
-    bool forbidden =
-        brio__potential_find_forbidden(d->p->potential, &(BrioPose){d->p->state, s->x}, &s->limit);
+    BrioPose pose = brio__problem_pose(d->p);
+    bool forbidden = brio__potential_find_forbidden(d->p->potential, &pose, &s->limit);
     brio__limit_join(s->system, forbidden ? 0 : 1, &s->limit);
     forbidden = s->limit.term;
     return brio__problem_finish(

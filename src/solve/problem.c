@@ -41,6 +41,17 @@ void brio__problem_positions(const BrioProblem *p, const double *q, double *x)
         }
 }
 
+static double time_of(const BrioProblem *p)
+{
+    double a = p->objective->a;
+    return a == 1 ? p->objective->time : a * p->objective->time + (1 - a) * p->state->time;
+}
+
+BrioPose brio__problem_pose(const BrioProblem *p)
+{
+    return (BrioPose){p->state, p->solver->x, time_of(p)};
+}
+
 BrioMotion brio__problem_motion(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -51,12 +62,14 @@ BrioMotion brio__problem_motion(const BrioProblem *p, const double *q)
                             .from = o->from ? o->from : state->q,
                             .over = o->from ? o->over : o->h,
                             .time = o->time,
+                            .at = time_of(p),
                             .way = way_of(s)};
     brio__combine(s->system, o->a, q, 1 - o->a, state->q, s->damped_pose);
     return (BrioMotion){.q = s->damped_pose,
                         .from = state->q,
                         .over = o->a * o->h,
                         .time = state->time + o->a * (o->time - state->time),
+                        .at = time_of(p),
                         .way = way_of(s)};
 }
 
@@ -94,7 +107,8 @@ BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gra
     BrioSum sum = {0};
     if (p->objective->s != 0) {
         brio__problem_positions(p, q, s->x);
-        sum = brio__potential_evaluate(p->potential, &(BrioPose){p->state, s->x}, gradient, NULL);
+        BrioPose pose = brio__problem_pose(p);
+        sum = brio__potential_evaluate(p->potential, &pose, gradient, NULL);
     } else if (gradient) {
         memset(gradient, 0, bytes);
     }
@@ -130,7 +144,7 @@ BrioStatus brio__problem_hessian(const BrioProblem *p, const double *q, double p
     const BrioObjective *o = p->objective;
     brio__assemble_masses(s->system, p->mass + shift, s->linear);
     brio__problem_positions(p, q, s->x);
-    BrioPose pose = {p->state, s->x};
+    BrioPose pose = brio__problem_pose(p);
     for (int project = 0; o->s != 0 && project < 2; project++) {
         double weight = (project ? projected : 1 - projected) * o->s * o->a;
         if (weight == 0) continue;
@@ -149,7 +163,8 @@ double brio__problem_allowed(const BrioProblem *p, double max)
 {
     BrioSolver *s = p->solver;
     BrioLimit limit;
-    double t = brio__potential_max_step(p->potential, &(BrioPose){p->state, s->x}, s->dx, &limit);
+    BrioPose pose = brio__problem_pose(p);
+    double t = brio__potential_max_step(p->potential, &pose, s->dx, &limit);
     if (limit.term && t < max) {
         s->limit = limit;
         s->limit_step = t;

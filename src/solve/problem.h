@@ -45,6 +45,8 @@ double brio__problem_allowed(const BrioProblem *problem, double max);
 
 /* The pose and the velocity that damping acts on, for the coordinates q. */
 BrioMotion brio__problem_motion(const BrioProblem *problem, const double *q);
+/* The pose at the world positions solver->x: those of y, at the time a time + (1 - a) t_n. */
+BrioPose brio__problem_pose(const BrioProblem *problem);
 /* World positions of y, fixed vertices as far as they have come. */
 void brio__problem_positions(const BrioProblem *problem, const double *q, double *x);
 

@@ -3,6 +3,7 @@
 
 #include "../linear/overlay.h"
 #include "direction.h"
+#include "ranks.h"
 
 #include <string.h>
 
@@ -90,6 +91,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     }
     if (status == BRIO_OK && system->rod_count)
         status = brio__constraints_create(system, &s->constraints);
+    if (status == BRIO_OK) status = brio__ranks_create(system, &s->ranks);
     if (status == BRIO_OK)
         *solver = s;
     else
@@ -108,6 +110,7 @@ void brio__solver_free(BrioSolver *s)
     if (!s) return;
     if (s->self) s->type->destroy(s->self);
     brio__constraints_free(s->constraints);
+    brio__ranks_free(s->ranks);
     brio__linear_free(s->linear);
     double *arrays[] = {s->x,     s->dx,    s->x_fixed_n,  s->gradient,   s->step,
                         s->trial, s->blend, s->difference, s->damped_pose};

@@ -67,6 +67,7 @@ struct BrioSolver {
     BrioPotential *potential;     /* borrowed, like */
     BrioDissipation *dissipation; /* this */
     BrioConstraints *constraints; /* NULL: no rods */
+    struct BrioRanks *ranks;      /* NULL: no potentials of volumes */
     BrioLinear *linear;           /* made by the first minimisation: explicit methods need none */
     void *self;                   /* of the type; NULL until it needs something */
     BrioSolveTotals totals;

@@ -235,6 +235,15 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
     }
 }
 
+int brio_system_forces(const BrioSystem *s) { return s->force_count; }
+
+int brio_system_force(const BrioSystem *s, const char *name)
+{
+    for (int i = 0; i < s->force_count; i++)
+        if (!strcmp(s->force[i].name, name)) return i;
+    return -1;
+}
+
 double brio__body_mass(const BrioSystem *s, int body)
 {
     int64_t count, first = brio__body_masses(&s->body[body], &count);
@@ -492,6 +501,8 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->term);
     brio__free(system->scripted);
     brio__free(system->rod);
+    for (int i = 0; i < system->force_count; i++) brio__force_free(&system->force[i]);
+    brio__free(system->force);
     brio__free(system->obstacle);
     brio__surface_free(system->surface);
     brio__free(system->friction);

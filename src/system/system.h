@@ -15,6 +15,7 @@
 
 #include "surface.h"
 #include "../energy/energy.h"
+#include "../force/force.h"
 #include "../mesh/quality.h"
 #include "../partition.h"
 #include "skin.h"
@@ -141,6 +142,8 @@ struct BrioSystem {
     BrioScripted *scripted;
     int rod_count;
     BrioRod *rod;
+    int force_count;
+    BrioForce *force; /* beside gravity (force/force.h) */
     int param_count;
     BrioPartition
         *partition; /* of a system on several processes (partition.h); NULL: all is here */

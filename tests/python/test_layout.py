@@ -11,7 +11,8 @@ ROOT = os.environ.get("BRIO_SOURCE_DIR", ".")
 STRUCTS = {"BrioError": _library.CError, "BrioField": _library.CField, "BrioSource": _library.CSource, "BrioLedger": _library.CLedger, "BrioHand": _library.CHand,
            "BrioIteration": _library.CIteration, "BrioProgress": _library.CProgress, "BrioRunDef": _library.CRunDef, "BrioObjective": _library.CObjective, "BrioIntegrator": _library.CIntegrator,
            "BrioMesh": _library.CMesh, "BrioMaterial": _library.CMaterial, "BrioBodyDef": _library.CBodyDef, "BrioSolverOptions": _library.CSolverOptions,
-           "BrioDamping": _library.CDamping, "BrioSimDef": _library.CSimDef, "BrioElements": _library.CElements, "BrioEnergyDef": _library.CEnergyDef}
+           "BrioDamping": _library.CDamping, "BrioSimDef": _library.CSimDef, "BrioElements": _library.CElements, "BrioEnergyDef": _library.CEnergyDef,
+           "BrioForceCall": _library.CForceCall, "BrioForceDef": _library.CForceDef}
 CONSTANTS = {"BRIO_ABI": _library.ABI, "BRIO_MAX_VALUES": _library.MAX_VALUES, "BRIO_MAX_DAMPING": _library.MAX_DAMPING, "BRIO_MAX_LIST + 1": 41,
              "BRIO_REAL": 0, "BRIO_VECTOR": 2, "BRIO_CHOICE": 4, "BRIO_LIST": 5, "BRIO_KIND_SPRINGS": _own._KINDS["springs"], "BRIO_KIND_SOLID": _own._KINDS["solid"],
              **{f"BRIO_{trait.name}": trait.value for trait in _own.Trait}}

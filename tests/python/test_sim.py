@@ -250,6 +250,48 @@ class Building(unittest.TestCase):
         with self.assertRaisesRegex(brio.Error, "has made its simulation"):
             blocked.sim()
 
+    def test_forces(self):
+        tet = [[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]]
+
+        def build(**force):
+            builder = brio.Builder(gravity=(0, 0, 0))
+            builder.body(tet, tets=[[0, 1, 2, 3]], velocity=(1, 2, 3), material={"type": "neo-hookean", "E": 1e6, "rho": 6})
+            builder.force(**force)
+            return builder.sim("implicit-midpoint", h=0.01, tol=1e-10)
+
+        sim = build(type="constant", force=(0, 0, 5), per="total", keys=[[0, 1], [1, 3]])
+        sim.step(10)
+        self.assertAlmostEqual(sim.ledger().momentum[2], 3 + 5 * 0.11, 10)  # 1 kg
+        sim.set_force(0, 0)
+        sim.step(10)
+        self.assertAlmostEqual(sim.ledger().momentum[2], 3 + 5 * 0.11, 10)
+        spring = dict(type="radial", strength=2.0, centre=(1, 0, 0))
+
+        def written(x, time):
+            d = x - (1, 0, 0)
+            return (d ** 2).sum(), 2 * d, np.broadcast_to(2 * np.eye(3), (len(x), 3, 3))
+
+        sims = [build(**spring), build(type="function", function=written, potential=True)]
+        for one in sims:
+            one.step(10)
+        np.testing.assert_allclose(sims[0].positions(), sims[1].positions(), rtol=1e-12)
+        honey = build(type="function", function=lambda x, v, time: -0.1 * v)
+        honey.step(10)
+        self.assertLess(honey.ledger().added, -0.1)
+        self.assertLess(abs(honey.ledger().remainder), 1e-9)
+
+        def wrong(x, v, time):
+            raise KeyError("no")
+
+        broken = build(type="function", function=wrong)
+        before = broken.q.copy()
+        with self.assertRaises(KeyError):
+            broken.step()
+        np.testing.assert_array_equal(broken.q, before)
+        for bad in (dict(type="gale"), dict(type="wind", speed=3), dict(type="wind", formula="sin(q)"), dict(type="function")):
+            with self.assertRaises(brio.Error):
+                build(**bad)
+
     def test_refusals(self):
         tet = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
         build = brio.Builder()

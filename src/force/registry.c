@@ -1,0 +1,103 @@
+/* The registry of forces, their factors in time and place, and the volume of closed surfaces. */
+#include "force.h"
+
+#include "../vec.h"
+
+#include <string.h>
+
+#define FORCE(symbol) extern const BrioForceType brio__force_##symbol;
+#include "list.def"
+#undef FORCE
+
+static const BrioForceType *const table[] = {
+#define FORCE(symbol) &brio__force_##symbol,
+#include "list.def"
+#undef FORCE
+};
+
+const BrioForceType *brio__force_type_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL;
+}
+
+const BrioForceType *brio__force_type(const char *name)
+{
+    for (size_t i = 0; name && i < BRIO_COUNT(table); i++)
+        if (!strcmp(table[i]->name, name)) return table[i];
+    return NULL;
+}
+
+void brio__force_free(BrioForce *force)
+{
+    brio__free(force->name);
+    brio__free(force->formula);
+    brio__free(force->key);
+    brio__free(force->path);
+    brio__free(force->vertex);
+    brio__free(force->weight);
+    brio__free(force->triangle);
+}
+
+void brio__force_between(const double *row, int64_t count, int width, double time, double *value)
+{
+    int64_t step = width + 1, low = 0, high = count - 1;
+    if (!(time > row[0])) high = 0;
+    if (time >= row[step * high]) low = high;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (row[step * middle] <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    const double *a = row + step * low, *b = row + step * high;
+    double part = high > low ? (time - a[0]) / (b[0] - a[0]) : 0;
+    for (int k = 0; k < width; k++) value[k] = a[1 + k] + part * (b[1 + k] - a[1 + k]);
+}
+
+double brio__force_factor(const BrioForce *force, const double x[3], double time)
+{
+    double factor = 1;
+    if (force->key_count) brio__force_between(force->key, force->key_count, 1, time, &factor);
+    if (force->formula_count == 1 && !force->type->own_formula)
+        factor *= brio__formula_value(force->formula, x, time);
+    return factor;
+}
+
+void brio__force_push(const BrioForce *force, const double x[3], double time, double f[3])
+{
+    double factor = brio__force_factor(force, x, time);
+    if (force->type->push) {
+        force->type->push(force, x, time, f);
+    } else {
+        force->type->energy(force, x, time, false, f, NULL);
+        for (int r = 0; r < 3; r++) f[r] = -f[r];
+    }
+    for (int r = 0; r < 3; r++) f[r] *= factor;
+}
+
+double brio__force_volume(const BrioForce *force, const double *x)
+{
+    double sum = 0;
+    const double *o = x + 3 * (int64_t)force->triangle[0];
+    for (int64_t t = 0; t < force->triangle_count; t++) {
+        double corner[3][3];
+        for (int k = 0; k < 3; k++)
+            brio__subtract3(x + 3 * (int64_t)force->triangle[3 * t + k], o, corner[k]);
+        sum += brio__triple3(corner[0], corner[1], corner[2]);
+    }
+    return sum / 6;
+}
+
+/* ---- public ----------------------------------------------------------------------------- */
+
+const char *brio_force_at(int i)
+{
+    return brio__force_type_at(i) ? brio__force_type_at(i)->name : NULL;
+}
+
+const BrioField *brio_force_fields(const char *type)
+{
+    const BrioForceType *found = brio__force_type(type);
+    return found ? found->fields : NULL;
+}
