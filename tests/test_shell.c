@@ -243,8 +243,8 @@ static void pretension(void **unused)
             const BrioSystem *s = sim->system;
             double *fixed = malloc(3 * (size_t)s->fixed_count * sizeof *fixed), side = 0;
             brio__system_positions(s, sim->state, sim->state->q, 0, sim->world);
-            brio__potential_fixed_gradient(sim->stepper->potential,
-                                           &(BrioPose){sim->state, sim->world}, fixed);
+            brio__potential_fixed_gradient(
+                sim->stepper->potential, &(BrioPose){.state = sim->state, .x = sim->world}, fixed);
             for (int64_t i = 0; i < s->fixed_count; i++)
                 if (sim->world[3 * (int64_t)s->fixed[i]] > 0.499) side += fixed[3 * i];
             double inside = largest_force(sim);

@@ -71,7 +71,6 @@ ALLOWED = {
     ("auto", "src/cluster/cluster.c"): "means petsc on several processes",
     ("petsc", "src/cluster/cluster.c"): "the solver of several processes",
     ("petsc", "src/scene/solver.c"): "says how to get it where it is not built",
-    ("cholesky", "src/linear/auto.c"): "auto chooses among direct solvers",
     ("ldlt", "src/linear/auto.c"): "auto chooses among direct solvers",
     ("multilevel", "src/linear/auto.c"): "auto chooses it for large bodies",
     ("ldlt", "src/linear/subset.c"): "solves the coarsest level of multilevel",

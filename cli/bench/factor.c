@@ -73,7 +73,7 @@ static BrioStatus copy_matrix(const BrioMatrix *A, const BrioLinearType *type, B
 }
 
 /* The least time of several factorisations. */
-static BrioStatus least_seconds(BrioLinear *linear, double *seconds)
+static BrioStatus min_seconds(BrioLinear *linear, double *seconds)
 {
     double begin = brio__seconds();
     *seconds = INFINITY;
@@ -112,7 +112,7 @@ static BrioStatus measure(const BrioMatrix *A, int threads, Measured *m)
         BrioLinear *copy = NULL;
         brio_set_threads(k ? threads : 1);
         status = copy_matrix(A, brio__linear_type("ldlt"), &copy);
-        if (status == BRIO_OK) status = least_seconds(copy, &m->seconds[k]);
+        if (status == BRIO_OK) status = min_seconds(copy, &m->seconds[k]);
         if (status == BRIO_OK) {
             m->residual = residual_of(copy);
             brio__linear_stats(copy, &m->stats);
@@ -123,7 +123,7 @@ static BrioStatus measure(const BrioMatrix *A, int threads, Measured *m)
     if (status == BRIO_OK && cholmod) {
         BrioLinear *copy = NULL;
         status = copy_matrix(A, cholmod, &copy);
-        if (status == BRIO_OK) status = least_seconds(copy, &m->cholmod);
+        if (status == BRIO_OK) status = min_seconds(copy, &m->cholmod);
         brio__linear_free(copy);
     }
     return status;

@@ -87,7 +87,7 @@ int bench_newton(void)
     BrioLinearStats stats;
     brio__linear_stats(sim->stepper->solver->linear, &stats);
     double tets = (double)system->body[0].tet_count;
-    double held = (double)(bench_fixed - before) - stats.bytes;
+    double library = (double)(bench_fixed - before) - stats.bytes;
     snprintf(text, sizeof text, "newton: %.0f tets, %lld vertices, %d threads, %s", tets,
              (long long)system->vertex_count, brio_threads(), brio_isa());
     heading(text);
@@ -96,7 +96,7 @@ int bench_newton(void)
     figure("newton", "everything but the factorisation / the factorisation", others / best[3], "");
     figure("newton", "factorisation", stats.factor_flops / best[3] * 1e-6, "GFlop/s");
     figure("newton", "nonzeros of the factor", stats.factor_nonzeros * 1e-6, "million");
-    figure("newton", "memory without the factor", held / tets, "B a tet (goal: below 1000)");
+    figure("newton", "memory without the factor", library / tets, "B a tet (goal: below 1000)");
     figure("newton", "memory of the factor and its fronts", stats.bytes / tets, "B a tet");
     brio_sim_free(sim);
     return EXIT_DONE;

@@ -112,12 +112,12 @@ static BrioStatus check_definition(const BrioBuilder *b, const BrioForceType *ty
     return BRIO_OK;
 }
 
-static void *copy_of(const void *from, int64_t count, size_t size, bool *made)
+static void *copy_of(const void *from, int64_t count, size_t size, bool *complete)
 {
     if (count <= 0) return NULL;
     void *copy = brio__alloc((size_t)count, size);
     if (copy) memcpy(copy, from, (size_t)count * size);
-    *made &= copy != NULL;
+    *complete &= copy != NULL;
     return copy;
 }
 
@@ -156,7 +156,7 @@ static BrioStatus make_plan(const BrioBuilder *b, const BrioForceDef *def, BrioF
 {
     BrioForce *force = &plan->force;
     char name[32];
-    bool made = true;
+    bool complete = true;
     snprintf(name, sizeof name, "force%d", b->force_count);
     force->type = brio__force_type(def->type);
     force->name = brio__strdup(def->name ? def->name : name);
@@ -167,13 +167,13 @@ static BrioStatus make_plan(const BrioBuilder *b, const BrioForceDef *def, BrioF
     memcpy(force->values, def->values, sizeof force->values);
     memcpy(plan->box, def->box, sizeof plan->box);
     memcpy(plan->sphere, def->sphere, sizeof plan->sphere);
-    force->key = copy_of(def->keys, 2 * def->key_count, sizeof(double), &made);
-    force->path = copy_of(def->path, 4 * def->path_count, sizeof(double), &made);
+    force->key = copy_of(def->keys, 2 * def->key_count, sizeof(double), &complete);
+    force->path = copy_of(def->path, 4 * def->path_count, sizeof(double), &complete);
     plan->body_count = def->body_count;
-    plan->bodies = copy_of(def->bodies, def->body_count, sizeof(int), &made);
+    plan->bodies = copy_of(def->bodies, def->body_count, sizeof(int), &complete);
     plan->vertex_count = def->vertex_count;
-    plan->vertices = copy_of(def->vertices, def->vertex_count, sizeof(int32_t), &made);
-    return made && force->name ? compile(force, def, error) : brio__no_memory(error);
+    plan->vertices = copy_of(def->vertices, def->vertex_count, sizeof(int32_t), &complete);
+    return complete && force->name ? compile(force, def, error) : brio__no_memory(error);
 }
 
 BrioStatus brio_builder_force(BrioBuilder *builder, const BrioForceDef *def, BrioError *error)
@@ -245,22 +245,22 @@ static void add_measure(const BrioBody *body, const double *x, bool area, double
 }
 
 /* Weights of all vertices of a body by `per`. */
-static BrioStatus weigh(const BrioForcePlan *plan, const BrioBodyPlan *body, const BrioBody *made,
+static BrioStatus weigh(const BrioForcePlan *plan, const BrioBodyPlan *body, const BrioBody *built,
                         int per, double *measure, BrioError *error)
 {
-    for (int64_t v = 0; v < made->count; v++) {
+    for (int64_t v = 0; v < built->count; v++) {
         measure[v] = per == BRIO_PER_VERTEX;
         if ((per == BRIO_PER_MASS || per == BRIO_PER_TOTAL) && body->mass)
             measure[v] = body->mass[v];
     }
-    if ((per == BRIO_PER_AREA && !made->triangle_count) ||
-        (per == BRIO_PER_VOLUME && !made->tet_count))
+    if ((per == BRIO_PER_AREA && !built->triangle_count) ||
+        (per == BRIO_PER_VOLUME && !built->tet_count))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "force \"%s\" is per %s, and body \"%s\" has no %s; take per: mass",
                            plan->force.name, per == BRIO_PER_AREA ? "area" : "volume", body->name,
                            per == BRIO_PER_AREA ? "surface" : "tets");
     if (per == BRIO_PER_AREA || per == BRIO_PER_VOLUME)
-        add_measure(made, body->mesh->x, per == BRIO_PER_AREA, measure);
+        add_measure(built, body->mesh->x, per == BRIO_PER_AREA, measure);
     return BRIO_OK;
 }
 
@@ -323,19 +323,19 @@ static BrioStatus add_triangles(const BrioForcePlan *plan, const BrioBuilder *b,
                                 const BrioSystem *s, int body, uint8_t *on, BrioForce *force,
                                 BrioError *error)
 {
-    const BrioBody *made = &s->body[body];
-    if (!made->triangle_count)
+    const BrioBody *built = &s->body[body];
+    if (!built->triangle_count)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "force \"%s\" acts on surfaces, and body \"%s\" has none: name the "
                            "bodies that it acts on",
                            plan->force.name, s->body[body].name);
-    size_t old = 3 * (size_t)force->triangle_count, more = 3 * (size_t)made->triangle_count;
+    size_t old = 3 * (size_t)force->triangle_count, more = 3 * (size_t)built->triangle_count;
     int32_t *grown = brio__realloc(force->triangle, old, old + more, sizeof *grown);
     if (!grown) return brio__no_memory(error);
     force->triangle = grown;
     choose(plan, &b->body[body], on);
-    for (int64_t t = 0; t < made->triangle_count; t++) {
-        const int32_t *n = made->triangle + 3 * t;
+    for (int64_t t = 0; t < built->triangle_count; t++) {
+        const int32_t *n = built->triangle + 3 * t;
         if (!on[n[0]] || !on[n[1]] || !on[n[2]]) continue;
         for (int k = 0; k < 3; k++)
             grown[3 * force->triangle_count + k] = (int32_t)(s->body[body].first + n[k]);
@@ -377,16 +377,16 @@ static BrioStatus check_closed(const BrioForce *force, const char *body, BrioErr
 /* A copy of the force of a plan, without what it acts on. */
 static BrioStatus start_force(const BrioForce *from, BrioSystem *s, BrioForce **started)
 {
-    bool made = true;
+    bool complete = true;
     BrioForce *force = &s->force[s->force_count++];
     *force = *from;
     force->name = brio__strdup(from->name);
-    force->formula = copy_of(from->formula, from->formula_count, sizeof *from->formula, &made);
-    force->key = copy_of(from->key, 2 * from->key_count, sizeof(double), &made);
-    force->path = copy_of(from->path, 4 * from->path_count, sizeof(double), &made);
+    force->formula = copy_of(from->formula, from->formula_count, sizeof *from->formula, &complete);
+    force->key = copy_of(from->key, 2 * from->key_count, sizeof(double), &complete);
+    force->path = copy_of(from->path, 4 * from->path_count, sizeof(double), &complete);
     force->param = s->param_count++;
     *started = force;
-    return made && force->name ? BRIO_OK : BRIO_ERROR_MEMORY;
+    return complete && force->name ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
 /* ---- all forces ------------------------------------------------------------------------- */

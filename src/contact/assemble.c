@@ -36,7 +36,7 @@ typedef struct Shard {
 } Shard;
 
 struct BrioPlan {
-    bool made;     /* there are groups, of these pairs: */
+    bool ready;    /* there are groups, of these pairs: */
     uint64_t keys; /* of the overlay that slots are of; 0: there are none */
     int64_t elements, node_room, begin_room;
     int32_t *node; /* of the pairs that it is of */
@@ -295,9 +295,9 @@ static BrioStatus make_groups(BrioPairs *pairs, const BrioSystem *s)
     if (!pairs->plan) return BRIO_ERROR_MEMORY;
     BrioPlan *plan = pairs->plan;
     size_t bytes = (size_t)term->packs * LANES * NODES * sizeof *plan->node;
-    if (plan->made && plan->elements == term->elements && !memcmp(plan->node, term->node, bytes))
+    if (plan->ready && plan->elements == term->elements && !memcmp(plan->node, term->node, bytes))
         return BRIO_OK;
-    plan->made = false;
+    plan->ready = false;
     plan->keys = 0;
     MAKE_ROOM(plan->begins, plan->begin_room, term->elements);
     MAKE_ROOM(plan->node, plan->node_room, term->packs * LANES * NODES);
@@ -313,7 +313,7 @@ static BrioStatus make_groups(BrioPairs *pairs, const BrioSystem *s)
     plan->group[plan->groups].first = term->elements;
     brio__parallel_for(plan->groups, 1024, fill_groups, &(PlanWork){pairs, s, plan});
     BRIO_CHECK(make_shards(plan));
-    plan->made = true;
+    plan->ready = true;
     return BRIO_OK;
 }
 

@@ -76,10 +76,10 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
                               &m->c, &m->air,  &m->call_x,  &m->call_v, &m->call_f};
     const size_t size[] = {coordinates, coordinates,   coordinates, all,    all,   all,
                            triangles,   3 * triangles, called,      called, called};
-    bool made = true;
+    bool complete = true;
     for (size_t i = 0; i < BRIO_COUNT(array); i++)
-        made &= (*array[i] = brio__calloc(size[i] + 1, sizeof(double))) != NULL;
-    if (made) return *self = m, BRIO_OK;
+        complete &= (*array[i] = brio__calloc(size[i] + 1, sizeof(double))) != NULL;
+    if (complete) return *self = m, BRIO_OK;
     destroy(m);
     return BRIO_ERROR_MEMORY;
 }

@@ -212,7 +212,7 @@ static double cost_of(const BrioFronts *f, int32_t s)
 
 /* Two stacks: how much they hold, and the most they ever did. */
 typedef struct Stacks {
-    int64_t held[2], most[2];
+    int64_t size[2], max[2];
 } Stacks;
 
 /* A place for U of s; those of its children are of no use after it. */
@@ -223,14 +223,13 @@ static void place_update(BrioFronts *f, Stacks *stacks, int32_t s)
         node->update = f->shared_size;
         f->shared_size += size_of_update(f, s);
     } else {
-        node->update = stacks->held[node->parity];
-        stacks->held[node->parity] += size_of_update(f, s);
-        stacks->most[node->parity] =
-            BRIO_MAX(stacks->most[node->parity], stacks->held[node->parity]);
+        node->update = stacks->size[node->parity];
+        stacks->size[node->parity] += size_of_update(f, s);
+        stacks->max[node->parity] = BRIO_MAX(stacks->max[node->parity], stacks->size[node->parity]);
     }
     for (int32_t k = f->tree.child_start[s]; k < f->tree.child_start[s + 1]; k++)
         if (f->tree.kind[f->tree.child[k]] != BRIO_SUBTREE_ROOT)
-            stacks->held[!node->parity] -= size_of_update(f, f->tree.child[k]);
+            stacks->size[!node->parity] -= size_of_update(f, f->tree.child[k]);
 }
 
 static void place_updates(BrioFronts *f)
@@ -248,12 +247,11 @@ static void place_updates(BrioFronts *f)
     for (int32_t t = 0; t < tree->tops; t++) place_update(f, &top, tree->top[t]);
     for (int32_t s = 0; s < f->L.count; s++) { /* the odd stack stands behind the even one */
         Node *node = &f->node[s];
-        if (tree->kind[s] == BRIO_IN_SUBTREE && node->parity) node->update += inside.most[0];
-        if (tree->kind[s] == BRIO_TREE_TOP)
-            node->update += roots + (node->parity ? top.most[0] : 0);
+        if (tree->kind[s] == BRIO_IN_SUBTREE && node->parity) node->update += inside.max[0];
+        if (tree->kind[s] == BRIO_TREE_TOP) node->update += roots + (node->parity ? top.max[0] : 0);
     }
-    f->stacks_size = inside.most[0] + inside.most[1];
-    f->shared_size = roots + top.most[0] + top.most[1];
+    f->stacks_size = inside.max[0] + inside.max[1];
+    f->shared_size = roots + top.max[0] + top.max[1];
 }
 
 static int64_t size_of_packed(const BrioFronts *f)
@@ -460,8 +458,8 @@ static void pass_on_shared(Job *job, bool to_panel)
         job->child = tree->child[k];
         int32_t split = columns_for_panel(f, job->child);
         int32_t columns = to_panel ? split : rows_below(f, job->child) - split;
-        brio__share_out(f->workers, (columns + ADD - 1) / ADD,
-                        to_panel ? add_to_panel : add_to_update, job);
+        brio__distribute(f->workers, (columns + ADD - 1) / ADD,
+                         to_panel ? add_to_panel : add_to_update, job);
     }
 }
 
@@ -516,10 +514,10 @@ static bool factor_panel_shared(Job *job)
         if (!f->kernels->square(slice.depth, slice.height, slice.x + job->slice, first->square,
                                 first->inverse, first->strip))
             return false;
-        brio__share_out(f->workers, chunks, finish_rows, job);
+        brio__distribute(f->workers, chunks, finish_rows, job);
         f->kernels->pack_columns(0, slice.left, slice.left, slice.depth, slice.x + slice.last,
                                  slice.height, first->packed);
-        brio__share_out(f->workers, slice.left ? chunks : 0, subtract_from_panel, job);
+        brio__distribute(f->workers, slice.left ? chunks : 0, subtract_from_panel, job);
     }
     return true;
 }
@@ -567,13 +565,13 @@ static bool factor_front_shared(Job *job, int32_t s)
     BrioFronts *f = job->f;
     job->supernode = s;
     brio__panel_map(&f->L, s, f->worker[0].map);
-    brio__share_out(f->workers, (brio__panel_width(&f->L, s) + LOAD - 1) / LOAD, load_some, job);
+    brio__distribute(f->workers, (brio__panel_width(&f->L, s) + LOAD - 1) / LOAD, load_some, job);
     pass_on_shared(job, true);
     if (!factor_panel_shared(job)) return false;
     job->chunks = (f->L.block * (int64_t)rows_below(f, s) + CHUNK - 1) / CHUNK;
     for (job->slice = 0; job->slice < width_of(f, s); job->slice += DEPTH) {
-        brio__share_out(f->workers, job->chunks, pack_some, job);
-        brio__share_out(f->workers, job->chunks, multiply_some, job);
+        brio__distribute(f->workers, job->chunks, pack_some, job);
+        brio__distribute(f->workers, job->chunks, multiply_some, job);
     }
     pass_on_shared(job, false);
     return true;
@@ -582,7 +580,7 @@ static bool factor_front_shared(Job *job, int32_t s)
 BrioStatus brio__fronts_factor(BrioFronts *f, const BrioMatrix *A)
 {
     Job job = {.f = f, .A = A};
-    bool good = brio__share_out(f->workers, f->tree.subtrees, factor_subtree, &job);
+    bool good = brio__distribute(f->workers, f->tree.subtrees, factor_subtree, &job);
     for (int32_t t = 0; t < f->tree.tops && good; t++) {
         int32_t s = f->tree.top[t];
         bool shared = f->workers > 1 && f->cost[s] >= SHARED_FRONT;

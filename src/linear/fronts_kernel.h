@@ -136,6 +136,8 @@ KERNEL_TARGET static void KERNEL(tile)(int64_t first, int64_t depth, const doubl
         KERNEL(tile_of)(1, depth, a + skip, b, rows - skip, columns, C + skip, stride, set);
 }
 
+/* clang-format takes KERNEL(tile)(...) for a declaration */
+/* clang-format off */
 /* For rows [begin, end) of C: C -= X Y^T on and below the diagonal, where Y are the first `columns`
  * rows of X, packed. What is above the diagonal becomes of no use. `padded`: C has room for whole
  * tiles. */
@@ -150,11 +152,11 @@ KERNEL_TARGET static void KERNEL(multiply)(int64_t begin, int64_t end, int64_t c
         /* a vector of a padded C is written as a whole */
         int64_t written = padded ? (rows + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES : rows;
         for (int64_t j = 0; j < last; j += COLUMNS)
-            KERNEL(tile)
-            (BRIO_MAX(j - i, 0) / KERNEL_LANES, depth, strip, packed + j * depth, written,
-             padded ? COLUMNS : columns - j, C + j * stride + i, stride, set);
+            KERNEL(tile)(BRIO_MAX(j - i, 0) / KERNEL_LANES, depth, strip, packed + j * depth,
+                         written, padded ? COLUMNS : columns - j, C + j * stride + i, stride, set);
     }
 }
+/* clang-format on */
 
 /* x = x L^-T for a diagonal square of COLUMNS columns: `square` is a strip of packed columns, and
  * `inverse` has the inverses of its diagonal. */

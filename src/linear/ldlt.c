@@ -223,13 +223,13 @@ static BrioStatus ldlt_solve(void *self, const BrioMatrix *A, int k, double *x)
     int workers = f->L.panel[f->L.count] >= SHARED_SOLVE ? f->workers : 1;
     for (int done = 0; done < k; done += BATCH) {
         Job job = {f, BRIO_MIN(BATCH, k - done), x + 3 * (int64_t)f->L.n * done};
-        brio__share_out(workers, tree->subtrees, forward_subtree, &job);
+        brio__distribute(workers, tree->subtrees, forward_subtree, &job);
         add_spills(&job);
         for (int32_t t = 0; t < tree->tops; t++)
             solve_forward(f, &f->worker[0], tree->top[t], job.columns, job.x, f->L.n, NULL);
         for (int32_t t = tree->tops - 1; t >= 0; t--)
             solve_backward(f, &f->worker[0], tree->top[t], job.columns, job.x);
-        brio__share_out(workers, tree->subtrees, backward_subtree, &job);
+        brio__distribute(workers, tree->subtrees, backward_subtree, &job);
     }
     return BRIO_OK;
 }

@@ -340,15 +340,15 @@ static bool factor_shared(Job *job, int32_t s)
     job->supernode = s;
     job->chunk = chunk;
     brio__panel_map(&f->L, s, f->worker[0].map);
-    brio__share_out(f->workers, (width + chunk - 1) / chunk, load_chunk, job);
-    brio__share_out(f->workers, (height + chunk - 1) / chunk, update_chunk, job);
+    brio__distribute(f->workers, (width + chunk - 1) / chunk, load_chunk, job);
+    brio__distribute(f->workers, (height + chunk - 1) / chunk, update_chunk, job);
     for (job->slice = 0; job->slice < block * width; job->slice += SLICE) {
         int32_t last = BRIO_MIN(job->slice + SLICE, block * width);
         int32_t chunks = (block * (height + chunk) - last - 1) / (block * chunk);
         if (!factor_square(f, s, job->slice)) return false;
         if (last < block * width) {
-            brio__share_out(f->workers, chunks, finish_chunk, job);
-            brio__share_out(f->workers, chunks, subtract_chunk, job);
+            brio__distribute(f->workers, chunks, finish_chunk, job);
+            brio__distribute(f->workers, chunks, subtract_chunk, job);
         } else {
             finish_rows(f, s, job->slice, last, block * height);
         }
@@ -359,7 +359,7 @@ static bool factor_shared(Job *job, int32_t s)
 BrioStatus brio__left_factor(BrioLeft *f, const BrioMatrix *A, const bool *changed)
 {
     Job job = {.f = f, .A = A, .changed = changed};
-    bool good = brio__share_out(f->workers, f->tree.subtrees, factor_subtree, &job);
+    bool good = brio__distribute(f->workers, f->tree.subtrees, factor_subtree, &job);
     for (int32_t t = 0; t < f->tree.tops && good; t++) {
         int32_t s = f->tree.top[t];
         if (changed && !changed[s]) continue;

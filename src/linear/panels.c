@@ -314,7 +314,7 @@ typedef struct Share {
     atomic_bool failed;
 } Share;
 
-static void work_share(void *context, int64_t begin, int64_t end)
+static void work_tasks(void *context, int64_t begin, int64_t end)
 {
     Share *share = context;
     for (int64_t w = begin; w < end; w++)
@@ -324,9 +324,9 @@ static void work_share(void *context, int64_t begin, int64_t end)
 
 int brio__workers(void) { return BRIO_MIN(brio_threads(), BRIO_MAX_WORKERS); }
 
-bool brio__share_out(int workers, int64_t count, BrioTask *task, void *context)
+bool brio__distribute(int workers, int64_t count, BrioTask *task, void *context)
 {
     Share share = {.task = task, .context = context, .count = count};
-    brio__parallel_for(BRIO_MIN(workers, count), 1, work_share, &share);
+    brio__parallel_for(BRIO_MIN(workers, count), 1, work_tasks, &share);
     return !share.failed;
 }

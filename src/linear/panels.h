@@ -96,6 +96,6 @@ int brio__workers(void);
 /* Calls task(context, worker, i) for i in [0, count): workers take the next one when they have
  * time, until one has failed. Returns false if one did. */
 typedef bool BrioTask(void *context, int worker, int32_t i);
-bool brio__share_out(int workers, int64_t count, BrioTask *task, void *context);
+bool brio__distribute(int workers, int64_t count, BrioTask *task, void *context);
 
 #endif
