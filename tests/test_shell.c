@@ -119,7 +119,7 @@ static BrioSim *shell(BrioMesh *mesh, const char *material, const Setting *setti
 static double largest_force(BrioSim *sim)
 {
     double *g = malloc((size_t)sim->state->coordinates * sizeof *g), max = 0;
-    BrioPose pose = {sim->state, brio__sim_world(sim)};
+    BrioPose pose = {.state = sim->state, .x = brio__sim_world(sim)};
     brio__potential_evaluate(sim->stepper->potential, &pose, g, NULL);
     for (int64_t k = 0; k < sim->state->coordinates; k++) max = fmax(max, fabs(g[k]));
     free(g);
@@ -208,7 +208,7 @@ static void patch(void **unused)
         double *g = malloc(3 * (size_t)n * sizeof *g);
         double inside = 0;
         double outside = 0;
-        BrioPose pose = {sim->state, brio__sim_world(sim)};
+        BrioPose pose = {.state = sim->state, .x = brio__sim_world(sim)};
         brio__potential_evaluate(sim->stepper->potential, &pose, g, NULL);
         for (int64_t k = 0; k < 3 * n; k++) {
             double *max = rim[k / 3] ? &outside : &inside;

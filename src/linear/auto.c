@@ -1,8 +1,9 @@
 /* The solver that counts say is faster, direct or multilevel: what is chosen depends on the pattern
  * only, so that runs stay reproducible.
  *
- * Beyond MAX_DIRECT operations of a factorisation, and where the factor does not fit into memory,
- * multilevel is the faster one (docs/performance.md). Where it does not converge, the matrix is
+ * The time of multilevel is proportional to the blocks, so it is the faster one where a
+ * factorisation takes more than PER_BLOCK operations for each of them (docs/performance.md), and
+ * the only one where the factor does not fit into memory. Where it does not converge, the matrix is
  * factored after all; the next one begins with multilevel again.
  *
  * Operations are counted before anything is made for a factorisation. A body that is much too large
@@ -16,9 +17,10 @@
 extern const BrioLinearType brio__solver_ldlt;
 extern const BrioLinearType brio__solver_multilevel;
 
-#define MAX_DIRECT 1e10 /* operations of a factorisation */
-#define EXPECTED 400    /* operations for each n w^(3/2) */
-#define MUCH 20         /* times MAX_DIRECT: no sheet is that much cheaper than a box */
+#define PER_BLOCK 2e5      /* operations of a factorisation for each block that take as long as */
+#define MIN_BLOCKS 1000    /* multilevel does, which has its overhead on small matrices */
+#define EXPECTED 400       /* operations for each n w^(3/2) */
+#define MAX_DISSECTED 2e11 /* expected operations: no sheet is that much cheaper than a box */
 
 typedef struct Auto {
     const BrioLinearType *type;
@@ -60,8 +62,7 @@ static BrioStatus auto_order(int32_t n, const int64_t *start, const int32_t *nei
 {
     int32_t *level = brio__alloc((size_t)n, sizeof *level);
     BrioStatus status = level ? brio__order_band(n, start, neighbour, order) : BRIO_ERROR_MEMORY;
-    bool dissect =
-        status == BRIO_OK && expect(n, start, neighbour, order, level) < MUCH * MAX_DIRECT;
+    bool dissect = status == BRIO_OK && expect(n, start, neighbour, order, level) < MAX_DISSECTED;
     brio__free(level);
     return dissect ? brio__solver_ldlt.order(n, start, neighbour, order) : status;
 }
@@ -86,9 +87,9 @@ static bool is_direct(const BrioMatrix *A, const int64_t *start, const int32_t *
                       int32_t *work)
 {
     int32_t n = A->n, *parent = work, *count = work + n, *mark = work + 2 * (size_t)n;
-    double max_blocks =
-        fmin(sqrt(MAX_DIRECT / 27 * n), brio__memory_available() / (9 * sizeof *A->value));
-    double blocks = 0, operations = 0;
+    if (n < MIN_BLOCKS) return true;
+    double max = PER_BLOCK * n, blocks = 0, operations = 0;
+    double max_blocks = fmin(sqrt(max / 27 * n), brio__memory_available() / (9 * sizeof *A->value));
     for (int32_t I = 0; I < n && blocks <= max_blocks; I++) {
         parent[I] = -1;
         count[I] = 1;
@@ -104,7 +105,7 @@ static bool is_direct(const BrioMatrix *A, const int64_t *start, const int32_t *
     }
     if (blocks > max_blocks) return false;
     for (int32_t J = 0; J < n; J++) operations += 27.0 * count[J] * count[J];
-    return operations <= MAX_DIRECT;
+    return operations <= max;
 }
 
 static BrioStatus choose(const BrioMatrix *A, const BrioLinearType **type)
