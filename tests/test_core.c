@@ -256,7 +256,7 @@ static double potential(BrioSolver *solver, const BrioState *state, const double
                         double *gradient)
 {
     brio__system_positions(solver->system, state, q, time, solver->x);
-    BrioPose pose = {state, solver->x};
+    BrioPose pose = {.state = state, .x = solver->x};
     double P = brio__potential_evaluate(solver->potential, &pose, gradient, NULL).energy;
     assert_true(isfinite(P));
     return P;

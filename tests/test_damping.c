@@ -487,15 +487,20 @@ static void derivatives(void **unused)
         double h = 0.01;
         for (size_t k = 0; k < n; k++)
             q[k] = state->q[k] + 0.005 * random_unit(), p[k] = random_unit();
-        double D = d->model->potential(d->self, d->values, state,
-                                       &(BrioMotion){q, state->q, h, h, {.fraction = 1}}, g);
+        double D = d->model->potential(
+            d->self, d->values, state,
+            &(BrioMotion){.q = q, .from = state->q, .over = h, .time = h, .way = {.fraction = 1}},
+            g);
         for (size_t k = 0; k < n; k++) slope += g[k] * p[k];
         for (int i = 0; i < 2; i++) {
             double e = 1e-4 / (1 << i);
             for (size_t k = 0; k < n; k++) trial[k] = q[k] + e * p[k];
             error[i] = fabs(
-                d->model->potential(d->self, d->values, state,
-                                    &(BrioMotion){trial, state->q, h, h, {.fraction = 1}}, NULL) -
+                d->model->potential(
+                    d->self, d->values, state,
+                    &(BrioMotion){
+                        .q = trial, .from = state->q, .over = h, .time = h, .way = {.fraction = 1}},
+                    NULL) -
                 D - e * slope);
         }
         print_message("%-20s Taylor slope %.4f\n", brio_damping_at(m), log2(error[0] / error[1]));
@@ -526,8 +531,11 @@ static void signs(void **unused)
             double taken;
             for (size_t k = 0; k < n; k++) q[k] = state->q[k] + size * random_unit();
             if (model->potential) {
-                model->potential(d->self, d->values, state,
-                                 &(BrioMotion){q, state->q, h, h, {.fraction = 1}}, g);
+                model->potential(
+                    d->self, d->values, state,
+                    &(BrioMotion){
+                        .q = q, .from = state->q, .over = h, .time = h, .way = {.fraction = 1}},
+                    g);
                 taken = 0;
                 for (size_t k = 0; k < n; k++) taken += g[k] * (q[k] - state->q[k]);
                 min = fmin(min, taken / (size * size));

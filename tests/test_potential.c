@@ -150,7 +150,7 @@ static void modes_see_all_of_it(void **unused)
         BrioRandom random = {5};
         for (size_t k = 0; k < n; k++) d[k] = brio__random_normal(&random);
         assert_int_equal(brio__stiffness_create(sim->system, &stiffness), BRIO_OK);
-        BrioPose pose = {sim->state, x};
+        BrioPose pose = {.state = sim->state, .x = x};
         brio__system_positions(sim->system, sim->state, sim->state->q, 0, x);
         assert_int_equal(brio__stiffness_at(stiffness, sim->state, x), BRIO_OK);
         brio__stiffness_multiply(stiffness, d, Kd);
