@@ -75,6 +75,13 @@ bool brio__all_finite(int64_t count, const double *x);
 typedef enum BrioIsa { BRIO_ISA_BASELINE, BRIO_ISA_AVX2, BRIO_ISA_AVX512, BRIO_ISA_COUNT } BrioIsa;
 /* the best that this build and this machine have, or BRIO_ISA's choice */
 BrioIsa brio__isa(void);
+/* One of what a file has for each instruction set; other processors have the first only. */
+#if defined(__x86_64__)
+#define BRIO_BY_ISA(baseline, avx2, avx512) \
+    (brio__isa() == BRIO_ISA_AVX512 ? (avx512) : brio__isa() == BRIO_ISA_AVX2 ? (avx2) : (baseline))
+#else
+#define BRIO_BY_ISA(baseline, avx2, avx512) (baseline)
+#endif
 int brio__ascending(const void *a, const void *b);      /* two doubles, for qsort */
 int brio__ascending_keys(const void *a, const void *b); /* two uint64_t, or what begins with one */
 double brio__seconds(void); /* monotonic wall clock: for reports only, never for decisions */

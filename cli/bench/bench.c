@@ -185,6 +185,21 @@ BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const
     return NULL;
 }
 
+BrioSim *bench_scene(const char *name, const char *set)
+{
+    BrioScene *scene = NULL;
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    char text[2048];
+    BrioStatus status = brio__scene_load(name, &set, set ? 1 : 0, &scene, &error);
+    if (status == BRIO_OK) status = brio__scene_sim(scene, &sim, &error);
+    brio__scene_free(scene);
+    if (status == BRIO_OK) return sim;
+    brio_error_text(&error, text, sizeof text);
+    fprintf(stderr, "brio bench: %s\n", text);
+    return NULL;
+}
+
 /* ---- command ---------------------------------------------------------------------------- */
 
 static const struct {

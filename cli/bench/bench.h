@@ -41,6 +41,10 @@ int bench_measure_steps(const char *solver, int64_t tets, StepRow *row);
     "       tets  solver      step, ms   Newton  iteration, ms       CG   B a tet    factor"
 void bench_print_steps(const char *bench, const char *solver, const StepRow *row);
 
+/* A shipped scene; `set` (may be NULL) is one setting. NULL: it could not be made; a sentence was
+ * said. */
+BrioSim *bench_scene(const char *name, const char *set);
+
 /* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
  * state. NULL: it could not be made; a sentence was said. */
 BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const char *integrator);

@@ -30,14 +30,7 @@ static BrioSim *problem_sim(const Problem *problem)
 {
     if (!problem->scene)
         return bench_bar("neo-hookean", problem->tets, brio__linear_at(0)->name, "backward-euler");
-    BrioScene *scene = NULL;
-    BrioSim *sim = NULL;
-    BrioError error = {0};
-    BrioStatus status = brio__scene_load(problem->scene, NULL, 0, &scene, &error);
-    if (status == BRIO_OK) status = brio__scene_sim(scene, &sim, &error);
-    brio__scene_free(scene);
-    if (status != BRIO_OK) fprintf(stderr, "brio bench: %s: %s\n", problem->scene, error.message);
-    return sim;
+    return bench_scene(problem->scene, NULL);
 }
 
 /* The matrix of `from` for another solver, in the same order. */
@@ -129,8 +122,7 @@ static BrioStatus measure(const BrioMatrix *A, int threads, Measured *m)
     return status;
 }
 
-static void print_factor(const Problem *problem, const Measured *m, const double peak[2],
-                         int threads)
+static void print_factor(const Problem *problem, const Measured *m, const double peak[2])
 {
     char name[64];
     if (problem->scene)
@@ -157,7 +149,6 @@ static void print_factor(const Problem *problem, const Measured *m, const double
                    {"all threads / peak", "", all / peak[1]},
                    {"CHOLMOD", "ms", 1e3 * m->cholmod},
                    {"residual", "", m->residual}};
-    (void)threads;
     for (size_t i = 0; i < BRIO_COUNT(figures); i++) {
         char text[160];
         snprintf(text, sizeof text, "%s: %s", name, figures[i].name);
@@ -190,7 +181,7 @@ int bench_factor(void)
         }
         brio_set_threads(threads);
         if (status == BRIO_OK)
-            print_factor(problem, &measured, peak, threads);
+            print_factor(problem, &measured, peak);
         else
             exit = EXIT_FAILED;
         if (status != BRIO_OK && sim) fprintf(stderr, "brio bench: %s\n", brio_status_text(status));

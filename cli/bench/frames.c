@@ -30,17 +30,8 @@ static void play(BrioSim *sim, int frame, int *hand, BrioRandom *random)
 static bool run_frames(const RealTime *of, double *ms, int64_t *vertices, int64_t *allocations)
 {
     enum { WARM = 3 };
-    BrioScene *scene = NULL;
-    BrioSim *sim = NULL;
-    BrioError error = {0};
-    char text[2048];
-    bool fine = brio__scene_load(of->scene, &of->set, of->set ? 1 : 0, &scene, &error) == BRIO_OK &&
-                brio__scene_sim(scene, &sim, &error) == BRIO_OK;
-    brio__scene_free(scene);
-    if (!fine) {
-        brio_error_text(&error, text, sizeof text);
-        fprintf(stderr, "brio bench: %s\n", text);
-    }
+    BrioSim *sim = bench_scene(of->scene, of->set);
+    bool fine = sim;
     int hand = -1;
     BrioRandom random = {.state = 1};
     for (int f = -WARM; f < FRAMES && fine; f++) {

@@ -42,18 +42,15 @@ static void print_scene(const char *name, int steps, const BrioSolveTotals *tota
 
 static bool measure_scene(const char *name, int steps)
 {
-    BrioScene *scene = NULL;
-    BrioSim *sim = NULL;
-    BrioError error = {0};
-    BrioStatus status = brio__scene_load(name, NULL, 0, &scene, &error);
-    if (status == BRIO_OK) status = brio__scene_sim(scene, &sim, &error);
-    brio__scene_free(scene);
+    BrioSim *sim = bench_scene(name, NULL);
+    if (!sim) return false;
+    BrioStatus status = BRIO_OK;
     double before = brio__seconds();
     for (int k = 0; k < steps && status == BRIO_OK; k++) status = brio_sim_step(sim, NULL);
     if (status == BRIO_OK)
         print_scene(name, steps, &sim->stepper->solver->totals, brio__seconds() - before);
     else
-        fprintf(stderr, "brio bench: %s: %s\n", name, sim ? brio_sim_reason(sim) : error.message);
+        fprintf(stderr, "brio bench: %s: %s\n", name, brio_sim_reason(sim));
     brio_sim_free(sim);
     return status == BRIO_OK;
 }

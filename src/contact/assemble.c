@@ -81,15 +81,6 @@ typedef struct Kernels {
 #include "assemble_kernel.h"
 #endif
 
-static const Kernels *choose_kernels(void)
-{
-#if defined(__x86_64__)
-    if (brio__isa() == BRIO_ISA_AVX512) return &kernels_avx512;
-    if (brio__isa() == BRIO_ISA_AVX2) return &kernels_avx2;
-#endif
-    return &kernels_baseline;
-}
-
 void brio__plan_free(BrioPlan *plan)
 {
     if (!plan) return;
@@ -461,7 +452,7 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
     SumWork work = {.pairs = pairs,
                     .system = s,
                     .plan = plan,
-                    .kernels = choose_kernels(),
+                    .kernels = BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx512),
                     .batch = {.node = term->node,
                               .rest = term->rest,
                               .params = param,

@@ -451,10 +451,7 @@ typedef float v8 __attribute__((vector_size(32)));
 
 static const Kernels *choose_kernels(void)
 {
-#if defined(__x86_64__)
-    if (brio__isa() >= BRIO_ISA_AVX2) return &kernels_avx2;
-#endif
-    return &kernels_baseline;
+    return BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx2);
 }
 
 /* Whether two nodes have something to do with each other. */

@@ -101,12 +101,8 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
 /* q += J^T world, and world = 0. */
 static void take_world(Model *m, double *q)
 {
-    const BrioSystem *s = m->system;
-    for (int64_t v = 0; v < s->vertex_count; v++)
-        for (int32_t k = s->map_start[v]; k < s->map_start[v + 1]; k++)
-            for (int r = 0; r < 3; r++)
-                q[3 * (int64_t)s->map_block[k] + r] += s->map_weight[k] * m->world[3 * v + r];
-    memset(m->world, 0, 3 * (size_t)s->vertex_count * sizeof *m->world);
+    brio__system_gather(m->system, m->world, q);
+    memset(m->world, 0, 3 * (size_t)m->system->vertex_count * sizeof *m->world);
 }
 
 static void push_vertices(Model *m, const BrioForce *force, double scale, double time)

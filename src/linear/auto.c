@@ -9,8 +9,8 @@
  * Operations are counted before anything is made for a factorisation. A body that is much too large
  * is not even dissected: its factorisation takes about EXPECTED n w^(3/2) operations, where w is
  * the largest number of blocks at one distance from the rim (of boxes; of sheets less). */
-#include "linear.h"
 #include "order.h"
+#include "panels.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ extern const BrioLinearType brio__solver_multilevel;
 
 #define PER_BLOCK 2e5      /* operations of a factorisation for each block that take as long as */
 #define MIN_BLOCKS 1000    /* multilevel does, which has its overhead on small matrices */
-#define EXPECTED 400       /* operations for each n w^(3/2) */
+#define EXPECTED 400.0     /* operations for each n w^(3/2) */
 #define MAX_DISSECTED 2e11 /* expected operations: no sheet is that much cheaper than a box */
 
 typedef struct Auto {
@@ -60,6 +60,9 @@ static double expect(int32_t n, const int64_t *start, const int32_t *neighbour,
 static BrioStatus auto_order(int32_t n, const int64_t *start, const int32_t *neighbour,
                              int32_t *order)
 {
+    /* no graph of so few blocks is too large */
+    if (EXPECTED * n * (n * sqrt(n)) < MAX_DISSECTED)
+        return brio__solver_ldlt.order(n, start, neighbour, order);
     int32_t *level = brio__alloc((size_t)n, sizeof *level);
     BrioStatus status = level ? brio__order_band(n, start, neighbour, order) : BRIO_ERROR_MEMORY;
     bool dissect = status == BRIO_OK && expect(n, start, neighbour, order, level) < MAX_DISSECTED;
@@ -67,42 +70,14 @@ static BrioStatus auto_order(int32_t n, const int64_t *start, const int32_t *nei
     return dissect ? brio__solver_ldlt.order(n, start, neighbour, order) : status;
 }
 
-/* The strict lower triangle by rows. */
-static void transpose(const BrioMatrix *A, int64_t *start, int32_t *column)
+/* Stops when there are so many blocks that any distribution among the columns means too many
+ * operations, or that they do not fit into memory. */
+static bool is_direct(int32_t n, const BrioLower *rows, int32_t *work)
 {
-    int32_t n = A->n;
-    memset(start, 0, ((size_t)n + 2) * sizeof *start);
-    for (int32_t J = 0; J < n; J++)
-        for (int64_t k = A->start[J] + 1; k < A->start[J + 1]; k++) start[A->row[k] + 2]++;
-    for (int32_t I = 0; I < n; I++) start[I + 2] += start[I + 1];
-    for (int32_t J = 0; J < n; J++)
-        for (int64_t k = A->start[J] + 1; k < A->start[J + 1]; k++)
-            column[start[A->row[k] + 1]++] = J;
-}
-
-/* Row I of L holds the columns on the paths up the elimination tree from the columns of A's row I
- * [Liu1990]. Stops when there are so many blocks that any distribution among the columns means too
- * many operations, or that they do not fit into memory. */
-static bool is_direct(const BrioMatrix *A, const int64_t *start, const int32_t *column,
-                      int32_t *work)
-{
-    int32_t n = A->n, *parent = work, *count = work + n, *mark = work + 2 * (size_t)n;
-    if (n < MIN_BLOCKS) return true;
-    double max = PER_BLOCK * n, blocks = 0, operations = 0;
-    double max_blocks = fmin(sqrt(max / 27 * n), brio__memory_available() / (9 * sizeof *A->value));
-    for (int32_t I = 0; I < n && blocks <= max_blocks; I++) {
-        parent[I] = -1;
-        count[I] = 1;
-        mark[I] = I;
-        blocks++;
-        for (int64_t k = start[I]; k < start[I + 1]; k++)
-            for (int32_t J = column[k]; mark[J] != I; J = parent[J]) {
-                if (parent[J] < 0) parent[J] = I;
-                count[J]++;
-                blocks++;
-                mark[J] = I;
-            }
-    }
+    int32_t *count = work + n;
+    double max = PER_BLOCK * n, operations = 0;
+    double max_blocks = fmin(sqrt(max / 27 * n), brio__memory_available() / (9 * sizeof(double)));
+    double blocks = brio__count_columns(n, rows, max_blocks, work, count, work + 2 * (size_t)n);
     if (blocks > max_blocks) return false;
     for (int32_t J = 0; J < n; J++) operations += 27.0 * count[J] * count[J];
     return operations <= max;
@@ -110,19 +85,15 @@ static bool is_direct(const BrioMatrix *A, const int64_t *start, const int32_t *
 
 static BrioStatus choose(const BrioMatrix *A, const BrioLinearType **type)
 {
-    size_t n = (size_t)A->n;
-    int64_t *start = brio__alloc(n + 2, sizeof *start);
-    int32_t *column = brio__alloc((size_t)(A->start[A->n] - A->n), sizeof *column);
-    int32_t *work = brio__alloc(3 * n, sizeof *work);
-    bool fine = start && column && work;
-    if (fine) {
-        transpose(A, start, column);
-        *type = is_direct(A, start, column, work) ? &brio__solver_ldlt : &brio__solver_multilevel;
-    }
-    brio__free(start);
-    brio__free(column);
+    *type = &brio__solver_ldlt;
+    if (A->n < MIN_BLOCKS) return BRIO_OK;
+    BrioLower rows = {0};
+    int32_t *work = brio__alloc(3 * (size_t)A->n, sizeof *work);
+    BrioStatus status = work ? brio__lower_create(A, &rows) : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK && !is_direct(A->n, &rows, work)) *type = &brio__solver_multilevel;
+    brio__lower_free(&rows);
     brio__free(work);
-    return fine ? BRIO_OK : BRIO_ERROR_MEMORY;
+    return status;
 }
 
 static void auto_destroy(void *self)

@@ -34,10 +34,7 @@
 
 const BrioMultilevelKernels *brio__multilevel_kernels(void)
 {
-#if defined(__x86_64__)
-    if (brio__isa() != BRIO_ISA_BASELINE) return &kernels_avx2;
-#endif
-    return &kernels_baseline;
+    return BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx2);
 }
 
 /* ---- vectors of a level ----------------------------------------------------------------- */
@@ -96,19 +93,23 @@ static void restrict_rows(void *context, int64_t begin, int64_t end)
     }
 }
 
+/* Entry r of D^-1 b in block i. */
+static inline float scaled(const BrioLevel *l, int64_t i, int r)
+{
+    int size = l->size;
+    float z = 0;
+    for (int c = 0; c < size; c++) z += l->inverse[size * (size * i + c) + r] * l->b[size * i + c];
+    return z;
+}
+
 /* x = d = step D^-1 b: a smoothing step from zero */
 static void first_rows(void *context, int64_t begin, int64_t end)
 {
     const Rows *w = context;
     const BrioLevel *l = w->level;
-    int size = l->size;
     for (int64_t i = begin; i < end; i++)
-        for (int r = 0; r < size; r++) {
-            float z = 0;
-            for (int c = 0; c < size; c++)
-                z += l->inverse[size * (size * i + c) + r] * l->b[size * i + c];
-            l->x[size * i + r] = l->d[size * i + r] = w->step * z;
-        }
+        for (int r = 0; r < l->size; r++)
+            l->x[l->size * i + r] = l->d[l->size * i + r] = w->step * scaled(l, i, r);
 }
 
 /* ---- the radius ------------------------------------------------------------------------- */
@@ -169,14 +170,8 @@ static void scaled_rows(void *context, int64_t begin, int64_t end)
 {
     const Rows *w = context;
     const BrioLevel *l = w->level;
-    int size = l->size;
     for (int64_t i = begin; i < end; i++)
-        for (int r = 0; r < size; r++) {
-            float z = 0;
-            for (int c = 0; c < size; c++)
-                z += l->inverse[size * (size * i + c) + r] * l->b[size * i + c];
-            l->d[size * i + r] = z;
-        }
+        for (int r = 0; r < l->size; r++) l->d[l->size * i + r] = scaled(l, i, r);
 }
 
 /* p = z + keep p */

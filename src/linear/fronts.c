@@ -31,7 +31,6 @@ enum {
 };
 
 typedef struct Kernels {
-    int rows, columns; /* of a tile */
     void (*pack_columns)(int64_t begin, int64_t end, int64_t rows, int64_t depth, const double *x,
                          int64_t stride, double *packed);
     void (*multiply)(int64_t begin, int64_t end, int64_t columns, int64_t depth, const double *x,
@@ -91,15 +90,6 @@ __attribute__((target("avx512f"))) static inline void add_few_avx512(int64_t cou
     ((Vector_avx512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #include "fronts_kernel.h"
 #endif
-
-static const Kernels *choose_kernels(void)
-{
-#if defined(__x86_64__)
-    if (brio__isa() == BRIO_ISA_AVX512) return &kernels_avx512;
-    if (brio__isa() == BRIO_ISA_AVX2) return &kernels_avx2;
-#endif
-    return &kernels_baseline;
-}
 
 /* ---- the tree --------------------------------------------------------------------------- */
 
@@ -301,7 +291,7 @@ BrioStatus brio__fronts_create(const BrioPanels *panels, BrioFronts **fronts)
     BrioFronts *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
     f->L = *panels;
-    f->kernels = choose_kernels();
+    f->kernels = BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx512);
     BrioStatus status = analyse(f);
     if (status == BRIO_OK)
         *fronts = f;

@@ -32,15 +32,6 @@ typedef struct Kernels {
 #include "ldlt_kernel.h"
 #endif
 
-static const Kernels *choose_kernels(void)
-{
-#if defined(__x86_64__)
-    if (brio__isa() == BRIO_ISA_AVX512) return &kernels_avx512;
-    if (brio__isa() == BRIO_ISA_AVX2) return &kernels_avx2;
-#endif
-    return &kernels_baseline;
-}
-
 enum {
     SHARED_SOLVE = 400000, /* entries of L from which a solve is shared out */
     BATCH = 4              /* right-hand sides that are solved at a time */
@@ -112,7 +103,7 @@ static BrioStatus ldlt_create(const BrioMatrix *A, const BrioLinearOptions *opti
     *self = NULL;
     Ldlt *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
-    f->kernels = choose_kernels();
+    f->kernels = BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx512);
     BrioStatus status = brio__panels_create(A, 3, &f->L);
     if (status == BRIO_OK) status = brio__fronts_create(&f->L, &f->fronts);
     if (status == BRIO_OK) {

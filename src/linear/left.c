@@ -46,15 +46,6 @@ enum {
 #include "left_kernel.h"
 #endif
 
-static const Kernels *choose_kernels(void)
-{
-#if defined(__x86_64__)
-    if (brio__isa() == BRIO_ISA_AVX512) return &kernels_avx512;
-    if (brio__isa() == BRIO_ISA_AVX2) return &kernels_avx2;
-#endif
-    return &kernels_baseline;
-}
-
 /* ---- pattern ---------------------------------------------------------------------------- */
 
 /* Sizes that decide what is shared among threads. */
@@ -180,7 +171,7 @@ BrioStatus brio__left_create(const BrioPanels *panels, BrioLeft **left)
     BrioLeft *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
     f->L = *panels;
-    f->kernels = choose_kernels();
+    f->kernels = BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx512);
     BrioStatus status = analyse(f);
     if (status == BRIO_OK)
         *left = f;

@@ -18,13 +18,7 @@ void brio__panels_free(BrioPanels *f)
     *f = (BrioPanels){0};
 }
 
-/* The strict lower triangle by rows: what the elimination tree is made from. */
-typedef struct Rows {
-    int64_t *start;
-    int32_t *column;
-} Rows;
-
-static BrioStatus make_rows(const BrioMatrix *A, Rows *rows)
+BrioStatus brio__lower_create(const BrioMatrix *A, BrioLower *rows)
 {
     int32_t n = A->n;
     rows->start = brio__calloc((size_t)n + 2, sizeof *rows->start);
@@ -39,22 +33,31 @@ static BrioStatus make_rows(const BrioMatrix *A, Rows *rows)
     return BRIO_OK;
 }
 
-/* Elimination tree and number of blocks in each column of L: row I of L holds the columns on the
- * paths from the columns of A's row I up to I [Liu1990]. */
-static void count_columns(int32_t n, const Rows *rows, int32_t *parent, int32_t *count,
-                          int32_t *mark)
+void brio__lower_free(BrioLower *rows)
 {
-    for (int32_t I = 0; I < n; I++) {
+    brio__free(rows->start);
+    brio__free(rows->column);
+    *rows = (BrioLower){0};
+}
+
+double brio__count_columns(int32_t n, const BrioLower *rows, double max, int32_t *parent,
+                           int32_t *count, int32_t *mark)
+{
+    double blocks = 0;
+    for (int32_t I = 0; I < n && blocks <= max; I++) {
         parent[I] = -1;
         count[I] = 1;
         mark[I] = I;
+        blocks++;
         for (int64_t k = rows->start[I]; k < rows->start[I + 1]; k++)
             for (int32_t J = rows->column[k]; mark[J] != I; J = parent[J]) {
                 if (parent[J] < 0) parent[J] = I;
                 count[J]++;
+                blocks++;
                 mark[J] = I;
             }
     }
+    return blocks;
 }
 
 /* Merging a supernode with the one after it stores zeros, and saves the overhead of a small panel.
@@ -94,7 +97,7 @@ static int32_t find_supernodes(int block, int32_t n, const int32_t *parent, cons
 
 /* Rows of each supernode: the same walk up the tree as for the columns, row by row, so that they
  * come sorted. */
-static BrioStatus make_structure(BrioPanels *f, const Rows *rows, const int32_t *parent,
+static BrioStatus make_structure(BrioPanels *f, const BrioLower *rows, const int32_t *parent,
                                  const int32_t *height, int32_t *mark, int32_t *written)
 {
     size_t count = (size_t)f->count;
@@ -135,17 +138,16 @@ static BrioStatus make_structure(BrioPanels *f, const Rows *rows, const int32_t 
     return BRIO_OK;
 }
 
-static BrioStatus analyse(BrioPanels *f, const BrioMatrix *A, Rows *rows, int32_t *work,
+static BrioStatus analyse(BrioPanels *f, const BrioMatrix *A, BrioLower *rows, int32_t *work,
                           int64_t *blocks)
 {
     size_t n = (size_t)A->n;
     int32_t *parent = work, *count = work + n, *mark = work + 2 * n, *height = work + 3 * n;
-    BRIO_CHECK(make_rows(A, rows));
+    BRIO_CHECK(brio__lower_create(A, rows));
     f->first = brio__alloc(n + 1, sizeof *f->first);
     f->owner = brio__alloc(n, sizeof *f->owner);
     if (!f->first || !f->owner) return BRIO_ERROR_MEMORY;
-    count_columns(f->n, rows, parent, count, mark);
-    for (int32_t J = 0; J < f->n; J++) f->blocks += count[J];
+    f->blocks = brio__count_columns(f->n, rows, INFINITY, parent, count, mark);
     f->count = find_supernodes(f->block, f->n, parent, count, f->first, height, blocks);
     for (int32_t s = 0; s < f->count; s++)
         for (int32_t J = f->first[s]; J < f->first[s + 1]; J++) f->owner[J] = s;
@@ -156,15 +158,14 @@ BrioStatus brio__panels_create(const BrioMatrix *A, int block, BrioPanels *panel
 {
     *panels = (BrioPanels){.block = block, .n = A->n};
     if (A->n > INT32_MAX / 3) return BRIO_ERROR_TOO_LARGE;
-    Rows rows = {0};
+    BrioLower rows = {0};
     int32_t *work = brio__alloc(4 * (size_t)A->n, sizeof *work);
     int64_t *blocks = brio__alloc((size_t)A->n, sizeof *blocks);
     BrioStatus status =
         work && blocks ? analyse(panels, A, &rows, work, blocks) : BRIO_ERROR_MEMORY;
     brio__free(work);
     brio__free(blocks);
-    brio__free(rows.start);
-    brio__free(rows.column);
+    brio__lower_free(&rows);
     if (status != BRIO_OK) brio__panels_free(panels);
     return status;
 }

@@ -30,6 +30,20 @@ BrioStatus brio__panels_create(const BrioMatrix *A, int block, BrioPanels *panel
 void brio__panels_free(BrioPanels *panels);
 double brio__panels_bytes(const BrioPanels *panels);
 
+/* The strict lower triangle by rows: what the elimination tree is made from. Free it also where
+ * it could not be made. */
+typedef struct BrioLower {
+    int64_t *start;
+    int32_t *column;
+} BrioLower;
+BrioStatus brio__lower_create(const BrioMatrix *A, BrioLower *rows);
+void brio__lower_free(BrioLower *rows);
+/* Elimination tree and number of blocks in each column of L: row I of L holds the columns on the
+ * paths from the columns of A's row I up to I [Liu1990]. Returns the sum, and stops when it is more
+ * than `max`. */
+double brio__count_columns(int32_t n, const BrioLower *rows, double max, int32_t *parent,
+                           int32_t *count, int32_t *mark);
+
 /* In blocks. */
 static inline int32_t brio__panel_width(const BrioPanels *L, int32_t s)
 {

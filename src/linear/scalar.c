@@ -108,12 +108,9 @@ typedef struct Kernels {
 
 static const Kernels *choose_kernels(bool single)
 {
-#if defined(__x86_64__)
-    if (brio__isa() == BRIO_ISA_AVX512)
-        return single ? &kernels_float_avx512 : &kernels_double_avx512;
-    if (brio__isa() == BRIO_ISA_AVX2) return single ? &kernels_float_avx2 : &kernels_double_avx2;
-#endif
-    return single ? &kernels_float_baseline : &kernels_double_baseline;
+    if (single)
+        return BRIO_BY_ISA(&kernels_float_baseline, &kernels_float_avx2, &kernels_float_avx512);
+    return BRIO_BY_ISA(&kernels_double_baseline, &kernels_double_avx2, &kernels_double_avx512);
 }
 
 /* ---- pattern ---------------------------------------------------------------------------- */

@@ -137,15 +137,6 @@ static double value_of(Forces *f, const BrioForce *force, const BrioPose *pose, 
 
 /* ---- the member ------------------------------------------------------------------------- */
 
-/* q += J^T world */
-static void gather(const BrioSystem *s, const double *world, double *q)
-{
-    for (int64_t v = 0; v < s->vertex_count; v++)
-        for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
-            for (int r = 0; r < 3; r++)
-                q[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * world[3 * v + r];
-}
-
 static double value(void *self, const BrioPose *pose, double *gradient, double *term_energy)
 {
     (void)term_energy;
@@ -156,7 +147,7 @@ static double value(void *self, const BrioPose *pose, double *gradient, double *
     if (world) memset(world, 0, 3 * (size_t)s->vertex_count * sizeof *world);
     for (int k = 0; k < s->force_count; k++)
         if (s->force[k].conservative) sum += value_of(f, &s->force[k], pose, world);
-    if (gradient) gather(s, world, gradient);
+    if (gradient) brio__system_gather(s, world, gradient);
     return sum;
 }
 
@@ -300,7 +291,7 @@ double brio__forces_rank(BrioPotential *p, const BrioPose *pose, int rank, doubl
     memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
     memset(u, 0, 3 * (size_t)s->block_count * sizeof *u);
     volume_gradient(&s->force[k], pose->x, 1, f->world);
-    gather(s, f->world, u);
+    brio__system_gather(s, f->world, u);
     return e[2];
 }
 

@@ -195,6 +195,15 @@ static void map_apply(const BrioSystem *system, const double *q, double *x)
     brio__parallel_for(system->vertex_count, 4096, map_chunk, &(MapWork){system, q, x});
 }
 
+void brio__system_gather(const BrioSystem *system, const double *world, double *q)
+{
+    for (int64_t v = 0; v < system->vertex_count; v++)
+        for (int32_t k = system->map_start[v]; k < system->map_start[v + 1]; k++)
+            for (int r = 0; r < 3; r++)
+                q[3 * (int64_t)system->map_block[k] + r] +=
+                    system->map_weight[k] * world[3 * v + r];
+}
+
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
                             double time, double *x)
 {

@@ -231,6 +231,8 @@ size_t brio__state_layout(const BrioState *head, size_t begin[5]);
 void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x);
 /* Which of the fixed vertices a world vertex is that has no coordinates. */
 int64_t brio__system_fixed_index(const BrioSystem *system, int32_t vertex);
+/* q += J^T world: forces on world vertices, three numbers each, as forces on coordinates. */
+void brio__system_gather(const BrioSystem *system, const double *world, double *q);
 /* World positions x = J q + b(t), and velocities J v + db/dt. */
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
                             double time, double *x);
