@@ -82,7 +82,7 @@ static void check_cage(const BrioCage *c, const BrioMesh *mesh)
         for (int k = 0; k < 4; k++) p[k] = c->x + 3 * (int64_t)c->tet[4 * t + k];
         double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6;
         assert_true(fabs(volume * 12 / pow(c->edge, 3) - 1) < 1e-12);
-        assert_true(c->fill[t] >= BRIO_CAGE_LEAST && c->fill[t] <= 1);
+        assert_true(c->fill[t] >= BRIO_CAGE_MIN_FILL && c->fill[t] <= 1);
     }
 }
 

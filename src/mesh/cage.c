@@ -270,7 +270,7 @@ static void fill_tet(Work *w, int64_t tet, const int64_t point[4])
         *fill = more = 1;
     } else {
         double part = l->count[tet] ? (double)l->in[tet] / l->count[tet] : 0;
-        *fill = fmax(part, BRIO_CAGE_LEAST);
+        *fill = fmax(part, BRIO_CAGE_MIN_FILL);
         more = *fill - part;
     }
     for (int k = 0; k < 4; k++) w->volume[point[k]] += more * volume / 4;
@@ -407,7 +407,8 @@ static BrioStatus count_components(int64_t vertices, const int32_t *element, int
 {
     int32_t *parent = brio__alloc((size_t)vertices + 1, sizeof *parent);
     if (!parent) return BRIO_ERROR_MEMORY;
-    for (int64_t v = 0; v < vertices; v++) parent[v] = (int32_t)v;
+    for (int64_t v = 0; v < vertices; v++) parent[v] = -1; /* in no element */
+    for (int64_t k = 0; k < corners * elements; k++) parent[element[k]] = element[k];
     for (int64_t k = 0; k < corners * elements; k++)
         parent[root_of(parent, element[k])] = root_of(parent, element[k / corners * corners]);
     *count = 0;

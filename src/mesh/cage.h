@@ -11,7 +11,7 @@
  * What is inside of the surface has mass and stiffness, and nothing else: with phi = 1 inside and 0
  * outside, and N_i the hat function of node i,
  *
- *     volume_i = int phi N_i dV,      fill_t = 1/V_t int_t phi dV >= BRIO_CAGE_LEAST.
+ *     volume_i = int phi N_i dV,      fill_t = 1/V_t int_t phi dV >= BRIO_CAGE_MIN_FILL.
  *
  * sum_i volume_i is the volume of the body, and sum_i volume_i Y_i / sum_i volume_i its centre:
  * both are those of the closed surface, to round-off (cage_fill.c). */
@@ -22,7 +22,7 @@
 
 /* Smallest part of a tet that counts as filled: a tet that the surface hardly touches still holds
  * its nodes together, and has as much mass for it. */
-#define BRIO_CAGE_LEAST (1. / 32)
+#define BRIO_CAGE_MIN_FILL (1. / 32)
 
 enum { BRIO_CAGE_MAX = 200 }; /* cells along the longest side */
 

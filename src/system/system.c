@@ -365,11 +365,15 @@ double brio__body_mass(const BrioSystem *s, int body)
 
 BrioMeshQuality brio__body_quality(const BrioBody *b, const double *x)
 {
-    if (b->cage)
-        return brio__quality(&(BrioMeshView){.x = x + 3 * b->mass_point,
-                                             .vertices = b->cage->node_count,
-                                             .tets = b->cage->tet_count,
-                                             .tet = b->cage->tet});
+    if (b->cage) { /* the box is that of the surface */
+        BrioMeshQuality box =
+            brio__quality(&(BrioMeshView){.x = x + 3 * b->first, .vertices = b->count});
+        BrioMeshQuality q = brio__quality(&(BrioMeshView){
+            .x = x + 3 * b->mass_point, .tets = b->cage->tet_count, .tet = b->cage->tet});
+        memcpy(q.low, box.low, sizeof q.low);
+        memcpy(q.high, box.high, sizeof q.high);
+        return q;
+    }
     return brio__quality(&(BrioMeshView){.x = x + 3 * b->first,
                                          .vertices = b->count,
                                          .tets = b->tet_count,
