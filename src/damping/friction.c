@@ -311,14 +311,11 @@ static double slide(const BrioSystem *system, const BrioState *state, double tim
     return system->epsv * (time - state->time);
 }
 
-static double potential(void *self, const double *values, const BrioState *state,
-                        const BrioMotion *motion, double *gradient)
+/* D_n with its gradients, which are added to `gradient` and f->world. */
+static double evaluate(Friction *f, const BrioState *state, const BrioMotion *motion,
+                       double *gradient)
 {
-    (void)values;
-    Friction *f = self;
     double eps = slide(f->system, state, motion->time);
-    if (f->world && gradient)
-        memset(f->world, 0, 3 * (size_t)f->system->vertex_count * sizeof *f->world);
     if ((f->pairs.term.elements == 0 && !f->system->partition) || !(eps > 0)) return 0;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
@@ -327,6 +324,16 @@ static double potential(void *self, const double *values, const BrioState *state
     brio__partition_sum(f->system->partition, &D, 1);
     if (sum != gradient) end_join(f, f->system, gradient);
     return D;
+}
+
+static double potential(void *self, const double *values, const BrioState *state,
+                        const BrioMotion *motion, double *gradient)
+{
+    (void)values;
+    Friction *f = self;
+    if (f->world && gradient)
+        memset(f->world, 0, 3 * (size_t)f->system->vertex_count * sizeof *f->world);
+    return evaluate(f, state, motion, gradient);
 }
 
 static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
@@ -467,8 +474,8 @@ static void count_contacts(Friction *f, const BrioPairs *pairs, const BrioSystem
     for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
 }
 
-/* out += weight times the force of these contacts at the world velocities f->x. */
-static void add_force(Friction *f, const BrioPairs *pairs, double h, double weight, double *out)
+/* out += the force of these contacts at the world velocities f->x. */
+static void add_force(Friction *f, const BrioPairs *pairs, double h, double *out)
 {
     const BrioSystem *s = f->system;
     count_contacts(f, pairs, s);
@@ -480,7 +487,7 @@ static void add_force(Friction *f, const BrioPairs *pairs, double h, double weig
         double speed = hypot(u[0], u[1]);
         double holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c));
         double z = speed / holds;
-        double drag = weight * c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
+        double drag = c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
         for (int i = 0; i < 4; i++)
             for (int r = 0; r < 3; r++) {
                 double pull =
@@ -502,19 +509,24 @@ static void force(void *self, const double *values, const BrioState *state, cons
     if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
     if (f->pairs.term.elements == 0 && !s->partition) return;
     brio__system_velocities(s, state, v, time, f->x);
-    add_force(f, &f->pairs, h, 1, out);
+    add_force(f, &f->pairs, h, out);
 }
 
-static void shift(void *self, const BrioState *state, const double *v, double time, double h,
-                  double *out)
+static void shift(void *self, const BrioState *state, const BrioMotion *motion, double *out)
 {
     Friction *f = self;
     const BrioSystem *s = f->system;
-    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
+    int64_t world = f->world ? 3 * s->vertex_count : 0;
+    for (int64_t k = 0; k < world; k++) f->world[k] = 0;
+    brio__combine(s, 0, out, 0, out, out);
     if (!f->renewed) return;
-    brio__system_velocities(s, state, v, time, f->x);
-    add_force(f, &f->first, h, 1, out);
-    add_force(f, &f->pairs, h, -1, out);
+    swap(&f->pairs, &f->first);
+    evaluate(f, state, motion, out);
+    swap(&f->pairs, &f->first);
+    brio__combine(s, -1, out, 0, out, out);
+    for (int64_t k = 0; k < world; k++) f->world[k] = -f->world[k];
+    evaluate(f, state, motion, out);
+    for (int64_t k = 0; k < world; k++) f->world[k] = -f->world[k]; /* minus the force, as always */
 }
 
 static void fixed(void *self, const BrioSystem *system, double weight, double *out)
