@@ -12,8 +12,14 @@
  *     f0(y) = y for y >= eps,     y^2 (1/eps - y/(3 eps^2)) + eps/3 below.
  *
  * Its force has the size mu lambda where they slide, and less where they hold: there they creep by
- * epsv at most. Newton's method takes its Hessian where the others are exact too, and the bound of
- * energy/friction.c in place of it where those are projected.
+ * epsv at most.
+ *
+ * Newton's method takes the Hessian of each contact between the exact one and its bound
+ * (energy/friction.c). Towards u = 0 there is a kink, on the other side of which the force points
+ * the other way. A step that the exact Hessian, nothing along a slide, sends there goes far too
+ * far, and the line search then cuts the step of everything. So where the last step has made a
+ * slide shorter, by d of what is left, max(0, 1 - d) of the exact one is kept along it: none where
+ * the next step may cross the kink, all where steps have become short. Slides that grow keep all.
  *
  * Explicit methods take the force at a velocity, mu lambda f0'(|T^T sum w_i v_i|). A step of theirs
  * must not turn a velocity round, so that what holds below epsv holds for them below 2 h mu
@@ -29,7 +35,7 @@
 /* What a pair in contact rubs with: the data of the energy; a force of 0: it does not. */
 typedef struct Rub {
     int32_t vertex[4];
-    double rest[13];
+    double rest[14];
     /* in the first of a chunk: how many of it rub, then where these are among all */
     int64_t place;
 } Rub;
@@ -42,6 +48,7 @@ typedef struct Friction {
     bool renewed;
     double *x;       /* world positions, or velocities */
     double *start;   /* world positions at the start of the step */
+    double *seen[2]; /* those of the last Hessian, and of the last one elsewhere */
     double *now;     /* gradient of `pairs`, of the length of q */
     double *push;    /* gradients of the contacts with one obstacle: [pack][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
@@ -62,6 +69,7 @@ static void destroy(void *self)
     brio__pairs_free(&f->first);
     brio__free(f->x);
     brio__free(f->start);
+    for (int k = 0; k < 2; k++) brio__free(f->seen[k]);
     brio__free(f->now);
     brio__free(f->push);
     brio__free(f->shared);
@@ -92,6 +100,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     size_t world = 3 * (size_t)system->vertex_count, blocks = 3 * (size_t)system->block_count;
     f->x = brio__alloc(world, sizeof(double));
     f->start = brio__calloc(world, sizeof(double));
+    for (int k = 0; k < 2; k++) f->seen[k] = brio__alloc(world, sizeof(double));
     f->now = brio__alloc(blocks, sizeof(double));
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
@@ -102,8 +111,9 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     int64_t room = system->surface ? system->surface->primitive_count : system->body_vertices / 8;
     f->rub_room = room;
     f->rub = brio__alloc((size_t)room, sizeof *f->rub);
-    bool allocated = f->x && f->start && f->now && f->push && f->shared && f->owner && f->rub &&
-                     (f->world || !system->scripted_count) && (f->joined || !system->partition);
+    bool allocated = f->x && f->start && f->seen[0] && f->seen[1] && f->now && f->push &&
+                     f->shared && f->owner && f->rub && (f->world || !system->scripted_count) &&
+                     (f->joined || !system->partition);
     const BrioEnergy *energy = brio__energy("friction");
     BrioStatus status =
         allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
@@ -130,6 +140,7 @@ static void set_rub(const Friction *f, const int32_t vertex[4], const double w[4
     rub->rest[0] = force;
     for (int k = 0; k < 4; k++) rub->rest[1 + k] = w[k];
     rub->rest[11] = rub->rest[12] = 0;
+    rub->rest[13] = 1;
     int min = 0; /* the axis most across n */
     for (int r = 1; r < 3; r++)
         if (fabs(n[r]) < fabs(n[min])) min = r;
@@ -287,6 +298,7 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     size_t bytes = 3 * (size_t)f->system->vertex_count * sizeof *f->x;
     brio__system_positions(f->system, state, state->q, state->time, f->start);
     memcpy(f->x, f->start, bytes);
+    for (int k = 0; k < 2; k++) memcpy(f->seen[k], f->start, bytes);
     BrioContact *contact = brio__potential_contact(potential);
     if (contact) brio__contact_out_of_memory(contact); /* what was is over */
     BRIO_CHECK(find(f, potential, state));
@@ -319,8 +331,8 @@ static double evaluate(Friction *f, const BrioState *state, const BrioMotion *mo
     if ((f->pairs.term.elements == 0 && !f->system->partition) || !(eps > 0)) return 0;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
-    double D = brio__pairs_evaluate(&f->pairs, f->system, (double[2]){eps, 0}, f->x, sum,
-                                    gradient ? f->world : NULL);
+    double D =
+        brio__pairs_evaluate(&f->pairs, f->system, &eps, f->x, sum, gradient ? f->world : NULL);
     brio__partition_sum(f->system->partition, &D, 1);
     if (sum != gradient) end_join(f, f->system, gradient);
     return D;
@@ -365,19 +377,6 @@ static void adopt(void *self)
     f->renewed = true;
 }
 
-static BrioStatus assemble(void *self, const double *values, const BrioState *state,
-                           const BrioMotion *motion, double weight, bool project,
-                           BrioLinear *matrix)
-{
-    (void)values;
-    Friction *f = self;
-    double eps = slide(f->system, state, motion->time);
-    if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
-    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
-    double param[2] = {eps, project ? 1 : 0};
-    return brio__pairs_assemble(&f->pairs, f->system, param, f->x, weight, true, matrix->overlay);
-}
-
 /* One contact: where its vertices and its data are. */
 typedef struct Contact {
     int32_t vertex[4];
@@ -404,6 +403,50 @@ static void slid(const Contact *c, const double *x, double u[2])
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 2; k++)
                 u[k] += c->weight[i] * c->tangent[k][r] * x[3 * (int64_t)c->vertex[i] + r];
+}
+
+/* A Hessian at f->x begins. Several at one place count as one. */
+static void see(Friction *f)
+{
+    size_t bytes = 3 * (size_t)f->system->vertex_count * sizeof *f->x;
+    if (memcmp(f->x, f->seen[0], bytes) == 0) return;
+    double *oldest = f->seen[1];
+    f->seen[1] = f->seen[0];
+    f->seen[0] = oldest;
+    memcpy(oldest, f->x, bytes);
+}
+
+/* How much of the exact curvature contacts keep along their slides. */
+static void keep_chunk(void *context, int64_t begin, int64_t end)
+{
+    const Friction *f = context;
+    const BrioTerm *term = &f->pairs.term;
+    for (int64_t e = begin; e < end; e++) {
+        Contact c = contact_at(&f->pairs, e);
+        double u[2], last[2];
+        slid(&c, f->seen[0], u);
+        slid(&c, f->seen[1], last);
+        double moved = hypot(u[0] - last[0], u[1] - last[1]);
+        for (int k = 0; k < 2; k++) u[k] -= c.start[k], last[k] -= c.start[k];
+        double y = hypot(u[0], u[1]);
+        bool grows = y >= hypot(last[0], last[1]) && u[0] * last[0] + u[1] * last[1] >= 0;
+        double *rest = term->rest + e / LANES * term->energy->rest * LANES + e % LANES;
+        rest[13 * LANES] = grows ? 1 : moved < y ? 1 - moved / y : 0;
+    }
+}
+
+static BrioStatus assemble(void *self, const double *values, const BrioState *state,
+                           const BrioMotion *motion, double weight, bool project,
+                           BrioLinear *matrix)
+{
+    (void)values, (void)project; /* it is never negative */
+    Friction *f = self;
+    double eps = slide(f->system, state, motion->time);
+    if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    see(f);
+    brio__parallel_for(f->pairs.term.elements, LAG, keep_chunk, f);
+    return brio__pairs_assemble(&f->pairs, f->system, &eps, f->x, weight, true, matrix->overlay);
 }
 
 static void add_bound(double *bound, const double n[3], double across, bool obstacle)

@@ -36,9 +36,10 @@
  *     F = -mu ((1 - alpha) N' + alpha N_n) f0'(|u|) u/|u|.
  *
  * Both then have the same filter, and a sliding body whose modes do not grow has none that grow
- * with A-1. F takes energy as long as the brackets are positive, which they are for alpha <= 1; A-
- * search takes no larger one than leaves what friction took. Its work is booked with the weight
- * alpha. And what friction holds does not fly.
+ * by the method. F takes energy as long as the brackets are positive, which they are for alpha <=
+ * 1; A-search takes no larger one than leaves what friction took. Its work is booked with the
+ * weight alpha. And what friction holds does not fly. A-1 itself keeps the friction of the solve:
+ * N_n may push light bodies far, and nothing of A-1 limits their energy then.
  *
  * What a solve leaves unbalanced is a force R that acted too,
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
@@ -157,7 +158,6 @@ static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, d
     double potential;
     BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv)
                    : euler(s, h, brio_stepper_v(s), acted_at_start(s), q, w, dv, p, &potential));
-    if (!phi && rub(s, h, q, dv, p)) count_rub(s, h, q, alpha);
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
