@@ -15,11 +15,11 @@
  * epsv at most.
  *
  * Newton's method takes the Hessian of each contact between the exact one and its bound
- * (energy/friction.c). Towards u = 0 there is a kink, on the other side of which the force points
- * the other way. A step that the exact Hessian, nothing along a slide, sends there goes far too
- * far, and the line search then cuts the step of everything. So where the last step has made a
- * slide shorter, by d of what is left, max(0, 1 - d) of the exact one is kept along it: none where
- * the next step may cross the kink, all where steps have become short. Slides that grow keep all.
+ * (energy/friction.c). At u = 0 there is a kink, on the other side of which the force points the
+ * other way. The exact Hessian, nothing along a slide, sends steps far across it, and the line
+ * search then cuts the step of everything. So where the last step has made a slide shorter, by d
+ * of what is left, min(1, d) of the bound is taken along it: all where the next step may cross the
+ * kink, little where steps have become short. Slides that grow have the exact Hessian.
  *
  * Explicit methods take the force at a velocity, mu lambda f0'(|T^T sum w_i v_i|). A step of theirs
  * must not turn a velocity round, so that what holds below epsv holds for them below 2 h mu
@@ -139,8 +139,7 @@ static void set_rub(const Friction *f, const int32_t vertex[4], const double w[4
     memcpy(rub->vertex, vertex, sizeof rub->vertex);
     rub->rest[0] = force;
     for (int k = 0; k < 4; k++) rub->rest[1 + k] = w[k];
-    rub->rest[11] = rub->rest[12] = 0;
-    rub->rest[13] = 1;
+    for (int k = 11; k < 14; k++) rub->rest[k] = 0;
     int min = 0; /* the axis most across n */
     for (int r = 1; r < 3; r++)
         if (fabs(n[r]) < fabs(n[min])) min = r;
@@ -416,8 +415,8 @@ static void see(Friction *f)
     memcpy(oldest, f->x, bytes);
 }
 
-/* How much of the exact curvature contacts keep along their slides. */
-static void keep_chunk(void *context, int64_t begin, int64_t end)
+/* How much of the bound contacts have along their slides. */
+static void bound_chunk(void *context, int64_t begin, int64_t end)
 {
     const Friction *f = context;
     const BrioTerm *term = &f->pairs.term;
@@ -431,7 +430,7 @@ static void keep_chunk(void *context, int64_t begin, int64_t end)
         double y = hypot(u[0], u[1]);
         bool grows = y >= hypot(last[0], last[1]) && u[0] * last[0] + u[1] * last[1] >= 0;
         double *rest = term->rest + e / LANES * term->energy->rest * LANES + e % LANES;
-        rest[13 * LANES] = grows ? 1 : moved < y ? 1 - moved / y : 0;
+        rest[13 * LANES] = grows ? 0 : fmin(1, moved / y);
     }
 }
 
@@ -445,7 +444,7 @@ static BrioStatus assemble(void *self, const double *values, const BrioState *st
     if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     see(f);
-    brio__parallel_for(f->pairs.term.elements, LAG, keep_chunk, f);
+    brio__parallel_for(f->pairs.term.elements, LAG, bound_chunk, f);
     return brio__pairs_assemble(&f->pairs, f->system, &eps, f->x, weight, true, matrix->overlay);
 }
 

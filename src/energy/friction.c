@@ -11,13 +11,13 @@
  * project. But f0 bends so sharply at nothing that the curvature along u tells little about what
  * lies on the other side. With f0'/y in both directions, the bound, a step never goes too far: f0
  * is concave in y^2, so the parabola with that curvature touches it and lies above it everywhere.
- * But steps are then short. So the rest data say how much of the exact curvature is kept along u,
- * kept f0'' + (1 - kept) f0'/y. */
+ * But steps are then short. So the rest data say how much of the bound there is along u,
+ * (1 - bound) f0'' + bound f0'/y. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
-/* Rest data: mu lambda, w, t_1, t_2, u0, how much of the curvature along u is kept. */
-enum { WEIGHT = 1, TANGENT = 5, START = 11, KEPT = 13, REST = 14 };
+/* Rest data: mu lambda, w, t_1, t_2, u0, how much of the bound there is along u. */
+enum { WEIGHT = 1, TANGENT = 5, START = 11, BOUND = 13, REST = 14 };
 
 static void eval(const BrioBatch *batch)
 {
@@ -53,7 +53,7 @@ static void eval(const BrioBatch *batch)
             }
         }
         if (!batch->hessian) continue;
-        along = across - lane_load(rest + KEPT * LANES) * (across - along);
+        along += lane_load(rest + BOUND * LANES) * (across - along);
         double *H = batch->hessian + (pack - batch->begin) * 90 * LANES;
         lane c = lane_select(still, one, u[0] * inverse);
         lane s = lane_select(still, zero, u[1] * inverse);
@@ -78,7 +78,7 @@ static void rest_shape(const double *X, double scale, double length, double *res
     (void)length;
     double r[3], *t1 = rest + TANGENT, *t2 = t1 + 3;
     rest[0] = scale;
-    rest[KEPT] = 1;
+    rest[BOUND] = 0;
     for (int i = 0; i < 4; i++) rest[WEIGHT + i] = i ? -1.0 / 3 : 1;
     for (int k = 0; k < 3; k++) r[k] = X[k] - (X[3 + k] + X[6 + k] + X[9 + k]) / 3;
     double size = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);

@@ -25,21 +25,20 @@
  * 1 - alpha, while the solve has friction of the end alone. Then Coulomb's law does not hold for
  * the impulses of a step, and two things go wrong. Where bodies bounce, alpha and the change of N
  * go together, and the difference does not average out. And even with alpha = 1 the modes of a
- * body that slides gain energy: the two formulas
+ * body that slides may gain energy. Without velocities the method is then
  *
- *     q_n+1 - 2 q_n + q_n-1 = -h^2 M^-1 (g_n+1 - g_n + g_n-1),    g = grad P,
+ *     q_n+1 - 2 q_n + q_n-1 = -h^2 M^-1 (g_n+1 - g_n + g_n-1 + F_n+1),    g = grad P,
  *
- * have the filter 1, -1, 1 for pushing and 0, 0, 1 for friction, so that the two act as if they
- * were a step apart. So friction of the start minus that of the end is added to dv, for the same
- * slide u of the step:
+ * where friction F is a step ahead of the filtered forces that push. So friction of the start minus
+ * that of the end is added to dv, for the same slide u of the step:
  *
  *     F = -mu ((1 - alpha) N' + alpha N_n) f0'(|u|) u/|u|.
  *
  * Both then have the same filter, and a sliding body whose modes do not grow has none that grow
  * by the method. F takes energy as long as the brackets are positive, which they are for alpha <=
- * 1; A-search takes no larger one than leaves what friction took. Its work is booked with the
- * weight alpha. And what friction holds does not fly. A-1 itself keeps the friction of the solve:
- * N_n may push light bodies far, and nothing of A-1 limits their energy then.
+ * 1; for larger ones A-search takes as much of the difference as leaves it so. Its work is booked
+ * with the weight alpha. And what friction holds does not fly. A-1 itself keeps the friction of the
+ * solve: N_n may push light bodies far, and nothing of A-1 limits their energy then.
  *
  * What a solve leaves unbalanced is a force R that acted too,
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
@@ -121,24 +120,6 @@ static BrioStatus euler(BrioStepper *s, double h, const double *v, const double 
     brio_stepper_combine(s, 1, target, 0, target, brio_stepper_history(s, ACTED));
     brio_stepper_residual(s, brio_stepper_history(s, LEFT));
     return BRIO_OK;
-}
-
-/* Adds what friction changes by alpha to dv and p = M dv. */
-static bool rub(BrioStepper *s, double h, const double *q, double *dv, double *p)
-{
-    double *f = brio_stepper_scratch(s, 3);
-    BrioObjective objective = euler_objective(s, h, NULL);
-    if (!brio_stepper_friction_shift(s, &objective, q, f)) return false;
-    brio_stepper_combine(s, 1, p, -h, f, p);
-    brio_stepper_mass_solve(s, p, dv);
-    return true;
-}
-
-/* Counts it with the weight alpha. */
-static void count_rub(BrioStepper *s, double h, const double *q, double alpha)
-{
-    BrioObjective objective = euler_objective(s, h, NULL);
-    brio_stepper_count_friction(s, &objective, q, alpha, brio_stepper_scratch(s, 3));
 }
 
 static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *q, double *w,
@@ -332,17 +313,30 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
     return BRIO_OK;
 }
 
-/* Adds what friction changes by alpha to dv and p = M dv; returns what is dissipated more with
- * alpha = 1 than with 0. */
-static double rub_more(BrioStepper *s, double h, const double *q, double *dv, double *p,
-                       double dissipated)
+/* Counts with a weight what friction changes by alpha. */
+static void count_rub(BrioStepper *s, double h, const double *q, double weight)
 {
-    double added, all;
-    if (!rub(s, h, q, dv, p)) return 0;
+    BrioObjective objective = euler_objective(s, h, NULL);
+    brio_stepper_count_friction(s, &objective, q, weight, brio_stepper_scratch(s, 3));
+}
+
+/* Adds what friction changes by alpha to dv and p = M dv; returns the work of it that is dissipated
+ * with alpha = 1. `fraction`: how much of the change is taken, so that with no alpha up to
+ * alpha_max friction gives energy back. */
+static double rub(BrioStepper *s, double h, const double *q, double *dv, double *p,
+                  double dissipated, double *fraction)
+{
+    double *f = brio_stepper_scratch(s, 3), added, all;
+    BrioObjective objective = euler_objective(s, h, NULL);
+    if (!brio_stepper_friction_shift(s, &objective, q, f)) return 0;
     count_rub(s, h, q, 1);
     brio_stepper_work(s, q, h, &added, &all);
     count_rub(s, h, q, -1);
-    return all - dissipated;
+    double change = all - dissipated, limit = -brio_stepper_value(s, "alpha_max") * change;
+    *fraction = dissipated < limit ? fmax(dissipated, 0) / limit : 1;
+    brio_stepper_combine(s, 1, p, -h * *fraction, f, p);
+    brio_stepper_mass_solve(s, p, dv);
+    return *fraction * change;
 }
 
 /* Whether a sparse search takes alpha = 1 in this step; `excess` is the error of the energy then.
@@ -372,7 +366,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_work(s, q, h, &added, &dissipated);
     double keeps = exp(-decay_exponent(s, h));
     target = ground + keeps * (target + added - dissipated - ground);
-    double rubbed = rub_more(s, h, q, dv, p, dissipated);
+    double fraction = 0, rubbed = rub(s, h, q, dv, p, dissipated, &fraction);
 
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
@@ -381,13 +375,11 @@ static BrioStatus search_step(BrioStepper *s, double h)
     if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
     /* more would go into motion that the solves do not resolve */
     if (gain > 1) max = fmin(max, 1);
-    /* more would have friction give energy back */
-    if (rubbed < 0) max = fmin(max, fmax(1, dissipated / -rubbed));
     double alpha =
         fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), max);
     if (skips(s, excess - linear + square / 2)) alpha = 1;
     target -= alpha * keeps * rubbed;
-    if (rubbed != 0) count_rub(s, h, q, alpha);
+    if (rubbed != 0) count_rub(s, h, q, alpha * fraction);
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);
