@@ -42,6 +42,10 @@ typedef struct Ladder {
 
 static const int max_doublings = 4;
 
+/* A step of scripts that contact cuts leaves a tenth of the gap of a pair, and a step of Newton's
+ * about doubles a gap that is too small for its force: so many make up for it. */
+static const int ease = 4;
+
 static bool climb(Ladder *ladder, int iteration)
 {
     if (ladder->rung + 1 == (int)BRIO_COUNT(projection)) return false;
@@ -69,6 +73,8 @@ typedef struct Descent {
     bool factored;     /* the last factor is of the last point, from which a whole step led here */
     int unsettled;     /* small steps after which barriers had not come to rest */
     double pushed;     /* what the last step of scripts has raised the objective by; 0: relaxed */
+    double push_t;     /* the fraction that was taken of it; 1: steps of Newton's came after it */
+    int easing;        /* steps of Newton's that pairs need which it has pressed */
     BrioRenewal renewal; /* of friction */
 } Descent;
 
@@ -241,9 +247,11 @@ static BrioStatus push(Descent *d)
     BrioSolver *s = d->s;
     double before = d->now.value, t;
     bool much = false, moved;
-    if (d->pushed > 0) {
+    if (d->pushed > 0 || d->easing > 0) {
         BRIO_CHECK(relax(d, &much));
         if (!much) d->pushed = 0;
+        if (d->easing > 0) d->easing--;
+        if (d->easing == 0) d->push_t = 1;
         return BRIO_OK;
     }
     BRIO_CHECK(push_together(d, &t));
@@ -255,6 +263,9 @@ static BrioStatus push(Descent *d)
             return brio__problem_finish(d->p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
     }
     d->pushed = fmax(d->now.value - before, 0);
+    /* the same pair is in the way again, and nearer: the objective may fall all the same */
+    if (t < BRIO_ENOUGH_LEFT && t < d->push_t / 2) d->easing = ease;
+    d->push_t = t;
     return BRIO_OK;
 }
 
@@ -271,7 +282,8 @@ static BrioStatus stand(const Descent *d)
 static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
-    Descent d = {.p = p, .s = s, .q = q, .ladder = {.wait = 1}, .last_speed = INFINITY};
+    Descent d = {
+        .p = p, .s = s, .q = q, .ladder = {.wait = 1}, .last_speed = INFINITY, .push_t = 1};
     BRIO_CHECK(begin(&d));
     /* as many until scripts have arrived, and as many again from there */
     int64_t max_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);
