@@ -20,6 +20,10 @@
  * tangents are renewed at the same time, so that a contact rubs in the step in which it begins
  * [Ly2020 projects forces in a similar way].
  *
+ * Vertices of one body that push each other do not rub. Spheres around the vertices of two layers
+ * catch in each other, which is friction enough; with mu beside it a cloth that has fallen in a
+ * heap stays one, and its springs are locked between them.
+ *
  * At first r is the force that would keep a vertex from sliding, as the forces on it at the start
  * of the step say. So what rests is held from the first iteration on, and the state needs no place
  * for r. */
@@ -93,8 +97,7 @@ BrioStatus brio__hold_create(const BrioSystem *system, BrioHold **hold)
     }
     for (int64_t v = 0; v < system->vertex_count; v++) h->owner[v] = -1;
     for (int i = 0; i < system->body_count; i++)
-        for (int64_t v = 0; v < system->body[i].count; v++)
-            h->owner[system->body[i].first + v] = i;
+        for (int64_t v = 0; v < system->body[i].count; v++) h->owner[system->body[i].first + v] = i;
     *hold = h;
     return BRIO_OK;
 }
@@ -206,8 +209,7 @@ static BrioStatus add_obstacles(BrioHold *h, const BrioState *state, const doubl
                          .stiffness = stiffness};
             double lambda = brio__obstacle_push(h->push, e, c.n);
             if (!(lambda > 0)) continue;
-            c.limit =
-                lambda * coefficient(s, h->owner[c.vertex], s->body_count + term->obstacle);
+            c.limit = lambda * coefficient(s, h->owner[c.vertex], s->body_count + term->obstacle);
             if (c.limit > 0) BRIO_CHECK(add(h, c));
         }
     }
@@ -231,7 +233,7 @@ static BrioStatus add_pairs(BrioHold *h, BrioContact *contact, const BrioState *
         for (int r = 0; r < 3; r++)
             c.n[r] = x[3 * (int64_t)c.vertex + r] - x[3 * (int64_t)c.other + r];
         double d = sqrt(dot(c.n, c.n));
-        if (!(mu > 0) || !(d > 0)) continue;
+        if (!(mu > 0) || !(d > 0) || h->owner[c.vertex] == h->owner[c.other]) continue;
         for (int r = 0; r < 3; r++) c.n[r] /= d;
         c.limit = brio__pairs_rest(pairs, e)[0] * law->force(param, mu, d);
         if (c.limit > 0) BRIO_CHECK(add(h, c));
@@ -258,8 +260,7 @@ static void begin(BrioHold *h, const double *pull)
         Contact *c = &h->now[i];
         int32_t block = block_of(s, c->vertex);
         if (block < 0 || c->other >= 0) continue;
-        for (int r = 0; r < 3; r++)
-            c->force[r] = pull[3 * (int64_t)block + r] / h->shared[block];
+        for (int r = 0; r < 3; r++) c->force[r] = pull[3 * (int64_t)block + r] / h->shared[block];
         flatten(c->n, c->force);
         double part = fraction(c, c->force);
         for (int r = 0; r < 3; r++) c->force[r] *= part;

@@ -66,8 +66,8 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
     return BRIO_OK;
 }
 
-/* Over backward Euler. Three vectors are kept: what acted at q_n, grad P(q_n) - R_n; R_n, from which
- * the first is made again where parameters have changed since; friction that solves held; of
+/* Over backward Euler. Three vectors are kept: what acted at q_n, grad P(q_n) - R_n; R_n, from
+ * which the first is made again where parameters have changed since; friction that solves held; of
  * A-search also grad D. */
 enum { ACTED, LEFT, HELD, RUBBED };
 

@@ -43,7 +43,8 @@ typedef struct BrioLocalGlobal {
     double *touch; /* what penalty contacts and friction add to the diagonal in this step, */
     /* and what they really are, [block][BRIO_BOUND]; NULL: there are no contacts */
     double *bound;
-    bool *resting; /* blocks of vertices in contact where the step begins */
+    /* blocks of vertices in contact where the step begins, components that have such blocks */
+    bool *resting, *carried;
     double *param; /* the parameters that L was made with */
     bool ready;
     BrioScalarPattern *pattern;
@@ -72,10 +73,10 @@ static void destroy(void *self)
     }
     brio__scalar_pattern_free(g->pattern);
     brio__components_free(g->components);
-    void *arrays[] = {g->start,      g->neighbour,       g->off,   g->diagonal,
-                      g->scaled_off, g->scaled_diagonal, g->touch, g->bound,
-                      g->resting,    g->param,           g->spare, g->best_gradient,
-                      g->column_sum};
+    void *arrays[] = {g->start,         g->neighbour,       g->off,   g->diagonal,
+                      g->scaled_off,    g->scaled_diagonal, g->touch, g->bound,
+                      g->resting,       g->carried,         g->param, g->spare,
+                      g->best_gradient, g->column_sum};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MAX; i++) {
         brio__free(g->dq[i]);
@@ -132,6 +133,9 @@ static BrioStatus create(BrioSolver *s, void **out)
                      : BRIO_ERROR_MEMORY;
         if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts))
             status = brio__components_create(s->system, &g->components);
+        if (status == BRIO_OK && contacts &&
+            !(g->carried = brio__calloc((size_t)g->components->count, sizeof *g->carried)))
+            status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK)
         *out = g;
@@ -177,8 +181,8 @@ static bool is_constant(const BrioTerm *term)
 
 static bool rubs(const BrioProblem *p) { return p->dissipation && p->dissipation->friction >= 0; }
 
-/* What contacts add to the matrix, found once a step where its iterations begin: at q. Friction adds
- * nothing to it: a contact that holds is as stiff across its normal as along it (hold.c). */
+/* What contacts add to the matrix, found once a step where its iterations begin: at q. Friction
+ * adds nothing to it: a contact that holds is as stiff across its normal as along it (hold.c). */
 static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -331,7 +335,7 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double
                                  g->bound, scale, gradient, step);
 }
 
-/* Marks what is in contact where the step begins; whether there is any. */
+/* Marks what is in contact with obstacles where the step begins; whether there is any. */
 static bool find_resting(const BrioProblem *p, BrioLocalGlobal *g)
 {
     BrioSolver *s = p->solver;
@@ -341,7 +345,11 @@ static bool find_resting(const BrioProblem *p, BrioLocalGlobal *g)
     brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
     brio__potential_mark_touching(p->potential, &(BrioPose){p->state, s->x, p->state->time},
                                   g->resting);
-    for (int32_t b = 0; b < s->system->block_count && !any; b++) any = g->resting[b];
+    memset(g->carried, 0, (size_t)g->components->count * sizeof *g->carried);
+    for (int32_t b = 0; b < s->system->block_count; b++) {
+        any |= g->resting[b];
+        g->carried[g->components->component[b]] |= g->resting[b];
+    }
     return any;
 }
 
@@ -386,8 +394,9 @@ static BrioStatus renew_friction(const BrioProblem *p, const double *q, BrioValu
     return BRIO_OK;
 }
 
-/* Where weight alone would lead to (of what is in contact, velocity alone: something carries it),
- * or q_n if that is forbidden. */
+/* Where weight alone would lead to, or q_n if that is forbidden. Of components in contact, velocity
+ * alone: something carries them. (Of the vertices in contact only, the others would begin h^2 g
+ * below them: a cloth on a floor would begin every step in waves, and never rest.) */
 static BrioStatus begin(const BrioProblem *p, BrioLocalGlobal *g, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
@@ -407,7 +416,8 @@ static BrioStatus begin(const BrioProblem *p, BrioLocalGlobal *g, double *q, Bri
             s->step);
         bool resting = find_resting(p, g);
         for (int32_t b = 0; resting && b < s->system->block_count; b++)
-            for (int r = 0; g->resting[b] && r < 3; r++) s->step[3 * (int64_t)b + r] = 0;
+            for (int r = 0; g->carried[g->components->component[b]] && r < 3; r++)
+                s->step[3 * (int64_t)b + r] = 0;
         brio__combine(s->system, 1, o->target, -o->s * o->a, s->step, q);
         BRIO_CHECK(begin_friction(p, g, resting, q));
         *value = brio__problem_value(p, q, s->gradient);
@@ -470,7 +480,6 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
         s->totals.solve += brio__seconds() - before;
         before = brio__seconds();
         now = brio__problem_value(p, at, s->gradient);
-        if (getenv("TRACE")) fprintf(stderr, "t %g it %d value %.6g best %.6g P %.5g |g| %.4g step %.3g\n", p->state->time*60, s->iterations, now.value/o->s, best.value/o->s, now.potential, brio__norm_max(s->system, s->gradient)/o->s, brio__norm_max(s->system, s->step));
         s->totals.gradient += brio__seconds() - before;
     }
     if (moved && !(now.value <= best.value + fmax(now.noise, best.noise))) {
