@@ -289,6 +289,7 @@ BrioStatus brio__hold_take(BrioHold *h, BrioPotential *potential, const BrioStat
         const Contact *before = find(h, c->vertex, c->other);
         double z[3];
         if (!before) continue;
+        c->limit = (c->limit + before->limit) / 2; /* normal forces swing at first */
         memcpy(c->force, before->force, sizeof c->force);
         reach(c, start, slid, z);
         double part = fraction(c, z);
@@ -333,7 +334,7 @@ void brio__hold_bound(const BrioHold *h, const double *start, const double *slid
     for (int64_t i = 0; i < h->count; i++) {
         const Contact *c = &h->now[i];
         double z[3];
-        if (c->other >= 0) continue; /* it moves nothing that pushes each other together */
+        if (c->other >= 0) continue; /* bodies that push each other are shifted together */
         reach(c, start, slid, z);
         double across = weight * c->stiffness * fraction(c, z);
         for (int32_t m = s->map_start[c->vertex]; m < s->map_start[c->vertex + 1]; m++) {
