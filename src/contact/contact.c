@@ -216,7 +216,9 @@ static void search(BrioContact *c, const double *param, const double *x, const d
     keep_motion(c, x, dx);
     c->reach = reach_of(param);
     c->margin = fmax(MARGIN * dhat, WIDER * fmin(fabs(c->way[c->longest]), c->spacing));
-    BrioSearch search = {x, dx, c->reach, c->margin, dhat};
+    /* two layers of a sheet that is folded over, dhat apart, have vertices nearer than that which
+     * are up to pi/2 dhat apart along the fold: these do not push each other */
+    BrioSearch search = {x, dx, c->reach, c->margin, M_PI / 2 * dhat};
     c->complete = brio__broad_search(c->broad, &search, c->candidate) == BRIO_OK;
     if (!c->complete) {
         c->out_of_memory = true;
