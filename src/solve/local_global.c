@@ -394,6 +394,17 @@ static BrioStatus renew_friction(const BrioProblem *p, const double *q, BrioValu
     return BRIO_OK;
 }
 
+/* Looks for contacts once, on the way from q_n to q, where the iterations begin. */
+static void expect(const BrioProblem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    if (!s->system->surface) return;
+    brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
+    brio__problem_positions(p, q, s->dx);
+    for (int64_t k = 0; k < 3 * s->system->vertex_count; k++) s->dx[k] -= s->x[k];
+    brio__potential_expect(p->potential, p->state, s->x, s->dx);
+}
+
 /* Where weight alone would lead to, or q_n if that is forbidden. Of components in contact, velocity
  * alone: something carries them. (Of the vertices in contact only, the others would begin h^2 g
  * below them: a cloth on a floor would begin every step in waves, and never rest.) */
@@ -419,6 +430,7 @@ static BrioStatus begin(const BrioProblem *p, BrioLocalGlobal *g, double *q, Bri
             for (int r = 0; g->carried[g->components->component[b]] && r < 3; r++)
                 s->step[3 * (int64_t)b + r] = 0;
         brio__combine(s->system, 1, o->target, -o->s * o->a, s->step, q);
+        expect(p, q); /* leaves s->x as it is, at q_n */
         BRIO_CHECK(begin_friction(p, g, resting, q));
         *value = brio__problem_value(p, q, s->gradient);
         if (isfinite(value->value)) return BRIO_OK;
