@@ -220,9 +220,11 @@ static void search(BrioContact *c, const double *param, const double *x, const d
     keep_motion(c, x, dx);
     c->reach = reach_of(c, param);
     c->margin = fmax((between_vertices(c) ? VERTICES_MARGIN : MARGIN) * dhat, WIDER * fmin(fabs(c->way[c->longest]), c->spacing));
-    /* two layers of a sheet that is folded over, dhat apart, have vertices nearer than that which
-     * are up to pi/2 dhat apart along the fold: these do not push each other */
-    BrioSearch search = {x, dx, c->reach, c->margin, M_PI / 2 * dhat};
+    /* Two layers of a sheet that is folded over, dhat apart, have vertices nearer than that which
+     * are up to pi/2 dhat apart along the fold. And the smallest loop that vertices dhat apart can
+     * lock, around a part of the sheet that has slipped through it, has them up to pi dhat apart:
+     * such vertices do not push each other, so that knots come undone. */
+    BrioSearch search = {x, dx, c->reach, c->margin, M_PI * dhat};
     c->complete = brio__broad_search(c->broad, &search, c->candidate) == BRIO_OK;
     if (!c->complete) {
         c->out_of_memory = true;

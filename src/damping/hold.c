@@ -17,8 +17,7 @@
  *
  * the method of multipliers, whose fixed point is Coulomb's law itself: u = 0 and |r| <= mu lambda,
  * or r = mu lambda u/|u|. Nothing is smoothed, and what holds does not creep. lambda and the
- * tangents are renewed at the same time, so that a contact rubs in the step in which it begins
- * [Ly2020 projects forces in a similar way].
+ * tangents are renewed at the same time, so that a contact rubs in the step in which it begins.
  *
  * Vertices of one body that push each other do not rub. Spheres around the vertices of two layers
  * catch in each other, which is friction enough; with mu beside it a cloth that has fallen in a
