@@ -19,7 +19,7 @@
 #define NEAR 0.5
 #define MARGIN 0.5
 #define VERTICES_NEAR 0.05
-#define VERTICES_MARGIN 0.75
+#define VERTICES_MARGIN 1.0
 #define WIDER 0.05
 #define KEEP 0.1 /* the fraction of its distance that a pair keeps in a step */
 
