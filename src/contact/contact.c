@@ -194,7 +194,8 @@ static bool covered(const BrioContact *c, const double *x, const double *dx)
 /* How far apart candidates may be. */
 static double reach_of(const BrioContact *c, const double *param)
 {
-    return (1 + (between_vertices(c) ? VERTICES_NEAR : NEAR)) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
+    return (1 + (between_vertices(c) ? VERTICES_NEAR : NEAR)) * param[BRIO_CONTACT_DHAT] +
+           param[BRIO_CONTACT_THICKNESS];
 }
 
 /* Keeps the motion, and what is largest in it. */
@@ -219,12 +220,11 @@ static void search(BrioContact *c, const double *param, const double *x, const d
     double before = brio__seconds(), dhat = param[BRIO_CONTACT_DHAT];
     keep_motion(c, x, dx);
     c->reach = reach_of(c, param);
-    c->margin = fmax((between_vertices(c) ? VERTICES_MARGIN : MARGIN) * dhat, WIDER * fmin(fabs(c->way[c->longest]), c->spacing));
+    c->margin = fmax((between_vertices(c) ? VERTICES_MARGIN : MARGIN) * dhat,
+                     WIDER * fmin(fabs(c->way[c->longest]), c->spacing));
     /* Two layers of a sheet that is folded over, dhat apart, have vertices nearer than that which
-     * are up to pi/2 dhat apart along the fold. And the smallest loop that vertices dhat apart can
-     * lock, around a part of the sheet that has slipped through it, has them up to pi dhat apart:
-     * such vertices do not push each other, so that knots come undone. */
-    BrioSearch search = {x, dx, c->reach, c->margin, M_PI * dhat};
+     * are up to pi/2 dhat apart along the fold: these do not push each other. */
+    BrioSearch search = {x, dx, c->reach, c->margin, M_PI / 2 * dhat};
     c->complete = brio__broad_search(c->broad, &search, c->candidate) == BRIO_OK;
     if (!c->complete) {
         c->out_of_memory = true;

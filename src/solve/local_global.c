@@ -448,6 +448,23 @@ static void swap(double **a, double **b)
     *b = c;
 }
 
+/* The factor of this step and the hands that hold on in it. */
+static BrioStatus begin_solves(const BrioProblem *p, BrioLocalGlobal *g, const double *q,
+                               Global **global)
+{
+    BrioSolver *s = p->solver;
+    double scale = p->objective->s * p->objective->a * p->objective->a;
+    detect(p, g, q);
+    BRIO_CHECK(global_of(s, g, p->state->param, scale, global));
+    BRIO_CHECK(brio__hand_solve_begin(&g->hands, &(*global)->hands, s->system, p->state, scale,
+                                      (*global)->factor, s->trial));
+    g->used = 0;
+    if (!g->components || !g->hands.count) return BRIO_OK;
+    memcpy(g->column_sum, s->system->mass, (size_t)s->system->block_count * sizeof *g->column_sum);
+    brio__hand_solve_column_sums(&g->hands, g->column_sum);
+    return BRIO_OK;
+}
+
 static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
@@ -457,20 +474,11 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     BrioLocalGlobal *g = s->self;
     Global *global;
     double before = brio__seconds();
-    BrioValue best, now;
+    BrioValue now;
     BRIO_CHECK(begin(p, g, q, &now));
-    best = now;
+    BrioValue best = now;
     s->totals.gradient += brio__seconds() - before;
-    detect(p, g, q);
-    BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &global));
-    BRIO_CHECK(brio__hand_solve_begin(&g->hands, &global->hands, s->system, p->state,
-                                      o->s * o->a * o->a, global->factor, s->trial));
-    if (g->components && g->hands.count) {
-        memcpy(g->column_sum, s->system->mass,
-               (size_t)s->system->block_count * sizeof *g->column_sum);
-        brio__hand_solve_column_sums(&g->hands, g->column_sum);
-    }
-    g->used = 0;
+    BRIO_CHECK(begin_solves(p, g, q, &global));
     int iterations = o->iterations ? o->iterations : s->options.iterations;
     bool moved = false;                /* from the best point, */
     double *at = q, *spare = g->spare; /* which is in one of the two while the other is tried */
