@@ -87,6 +87,14 @@ void brio__dissipation_adopt(BrioDissipation *d)
     damper->model->adopt(damper->self);
 }
 
+BrioStatus brio__dissipation_hold(BrioDissipation *d, BrioPotential *potential,
+                                  const BrioState *state, const BrioMotion *motion, const double *x,
+                                  const double *pull, double *change, double *difference)
+{
+    const BrioDamper *damper = &d->damper[d->friction];
+    return damper->model->hold(damper->self, potential, state, motion, x, pull, change, difference);
+}
+
 double brio__dissipation_value(BrioDissipation *d, const BrioState *state, const BrioMotion *motion,
                                double *gradient)
 {

@@ -319,6 +319,14 @@ void brio_stepper_add_damping(BrioStepper *s, double scale, double *f)
             brio__combine(s->system, 1, f, scale, s->impulse[i], f);
 }
 
+int brio_stepper_held_friction(const BrioStepper *s, double *f)
+{
+    int i = s->dissipation->friction;
+    if (i < 0 || !brio_stepper_unfinished(s)) return 0;
+    brio__combine(s->system, 1, s->impulse[i], 0, s->impulse[i], f);
+    return 1;
+}
+
 void brio_stepper_residual(BrioStepper *s, double *r)
 {
     brio__combine(s->system, 1, s->unbalanced, 0, s->unbalanced, r);
