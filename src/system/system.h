@@ -16,6 +16,7 @@
 #include "surface.h"
 #include "../energy/energy.h"
 #include "../force/force.h"
+#include "../force/formula.h"
 #include "../mesh/quality.h"
 #include "../partition.h"
 #include "skin.h"
@@ -90,12 +91,18 @@ typedef struct BrioRod {
     double length;
 } BrioRod;
 
-/* Vertices without coordinates that move together. */
+/* Vertices without coordinates that move together (script.c). */
 typedef struct BrioScripted {
-    BrioScript script; /* keys owned */
+    BrioScript script; /* keys and poses owned; the rest is below */
     int64_t count;
     int32_t *fixed; /* indices into the fixed vertices */
+    /* of a sequence: times, and how far each row is from its base position, [frame][row][3] */
+    int64_t frame_count, row_count;
+    double *frame_time, *shift; /* NULL: none */
+    int32_t *row;               /* of each vertex */
+    BrioFormula *formula;       /* three; NULL: none */
 } BrioScripted;
+void brio__scripted_free(BrioScripted *set);
 
 struct BrioSystem {
     int64_t vertex_count;  /* world vertices, anchors and mass points included */
@@ -229,6 +236,9 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
 size_t brio__state_layout(const BrioState *head, size_t begin[5]);
 /* Positions of all fixed vertices at a time: b(t), into the rows of x that belong to them. */
 void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x);
+/* The velocities of scripted vertices into the rows of w that belong to them. */
+void brio__scripts_velocities(const BrioSystem *system, const BrioState *state, double time,
+                              double *w);
 /* Which of the fixed vertices a world vertex is that has no coordinates. */
 int64_t brio__system_fixed_index(const BrioSystem *system, int32_t vertex);
 /* q += J^T world: forces on world vertices, three numbers each, as forces on coordinates. */
