@@ -86,3 +86,9 @@ BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int6
                            (long long)vertex, (long long)plan->mesh->vertex_count - 1);
     return BRIO_OK;
 }
+
+const int32_t *brio__builder_triangles(const BrioBuilder *builder, int body, int64_t *count)
+{
+    *count = builder->body[body].mesh->triangle_count;
+    return builder->body[body].mesh->triangle;
+}

@@ -117,7 +117,8 @@ static BrioStatus create(BrioSolver *s, void **out)
         g->touch = brio__calloc(n, sizeof(double));
         g->resting = brio__calloc(n, sizeof *g->resting);
         g->param = brio__alloc((size_t)system->param_count, sizeof(double));
-        bool contacts = system->analytic_count > 0 || system->surface;
+        bool contacts =
+            system->analytic_count > 0 || system->surface || system->collider_params >= 0;
         if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
         g->column_sum = brio__alloc(n, sizeof(double));
         g->spare = brio__alloc(coordinates, sizeof(double));
@@ -334,6 +335,7 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double
     if (g->components)
         brio__components_balance(g->components, g->hands.count ? g->column_sum : g->system->mass,
                                  g->bound, scale, gradient, step);
+    brio__system_mask(g->system, step);
 }
 
 /* Where weight alone would lead to (of what is in contact, velocity alone: something carries it),
@@ -354,6 +356,7 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
             s->system,
             brio__linear_gradient(brio__potential_elements(p->potential), p->state->param, s->x),
             s->step);
+        brio__system_mask(s->system, s->step);
         if (s->system->analytic_count) {
             memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
             brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);

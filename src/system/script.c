@@ -29,6 +29,16 @@ void brio__scripted_free(BrioScripted *set)
     brio__free(set->formula);
 }
 
+bool brio__follows_data(const BrioSystem *system)
+{
+    bool any = false;
+    for (int i = 0; i < system->scripted_count; i++) {
+        const BrioScripted *set = &system->scripted[i];
+        any |= set->shift || set->formula || set->script.pose_count;
+    }
+    return any;
+}
+
 /* ---- poses ------------------------------------------------------------------------------ */
 
 /* A = R S, its rate, and the shift with its rate. */

@@ -144,6 +144,13 @@ void brio__system_gather(const BrioSystem *system, const double *world, double *
                     system->map_weight[k] * world[3 * v + r];
 }
 
+void brio__system_mask(const BrioSystem *system, double *vector)
+{
+    for (int64_t b = 0; system->axes && b < system->block_count; b++)
+        for (int r = 0; system->axes[b] && r < 3; r++)
+            if (system->axes[b] >> r & 1) vector[3 * b + r] = 0;
+}
+
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
                             double time, double *x)
 {
@@ -435,6 +442,7 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->map_block);
     brio__free(system->map_weight);
     brio__free(system->fixed);
+    brio__free(system->axes);
     brio__free(system->vertex_mass);
     brio__free(system->mass);
     brio__free(system->body);

@@ -103,6 +103,8 @@ typedef struct BrioScripted {
     BrioFormula *formula;       /* three; NULL: none */
 } BrioScripted;
 void brio__scripted_free(BrioScripted *set);
+/* Whether a script has more than velocities and keys: a sequence, poses or formulas. */
+bool brio__follows_data(const BrioSystem *system);
 
 struct BrioSystem {
     int64_t vertex_count;  /* world vertices, anchors and mass points included */
@@ -112,6 +114,7 @@ struct BrioSystem {
     int32_t *map_start; /* vertex_count + 1 */
     int32_t *map_block;
     double *map_weight;
+    uint8_t *axes;       /* of blocks: bits of coordinates that stay as they are; NULL: none do */
     int64_t fixed_count; /* vertices without coordinates */
     int32_t *fixed;      /* their vertex numbers, ascending */
     /* masses */
@@ -134,6 +137,8 @@ struct BrioSystem {
     BrioSurface *surface;
     /* offset of kappa, dhat, thickness of contact in the state's parameters */
     int contact_params;
+    /* the same of contact between vertices and obstacles of triangles; -1: there is none */
+    int collider_params;
     double epsv; /* m/s: speed below which friction holds */
     /* how often friction takes its normal forces in a solve; 0: until its force stays */
     int friction_iterations;
@@ -289,6 +294,9 @@ int64_t brio__obstacle_room(const BrioSystem *system);
 void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x,
                               double *gradients);
 double brio__obstacle_push(const double *gradients, int64_t element, double n[3]);
+
+/* Zero for coordinates that are fixed alone, of a vector of the length of q. */
+void brio__system_mask(const BrioSystem *system, double *vector);
 
 /* Vectors of the length of q. All sums are in a fixed order. */
 double brio__dot(const BrioSystem *system, const double *x, const double *y);

@@ -1,0 +1,44 @@
+/* Obstacles of triangles for laws between vertices: the signed distance of body vertices from
+ * closed meshes that may move and change their shape.
+ *
+ * The distance is that of the closest point; its sign is the side of the closest face, edge or
+ * vertex, by normals that are weighted by angles [Baerentzen2005]. With n the gradient of d by the
+ * vertex and w the weights of the triangle's corners in the closest point,
+ *
+ *     dd/dx = n,    dd/dc_i = -w_i n,    d2d/dx2 = 0, (I - n n^T - t t^T)/d, (I - n n^T)/d
+ *
+ * for a face, an edge along t, a vertex.
+ *
+ * Of several closest triangles the first counts, so that hits depend on positions alone. */
+#ifndef BRIO_COLLIDER_H
+#define BRIO_COLLIDER_H
+
+#include "../system/system.h"
+
+typedef struct BrioColliders BrioColliders;
+
+/* A body vertex near an obstacle. */
+typedef struct BrioHit {
+    int32_t vertex, obstacle; /* world vertex; number of the obstacle */
+    int32_t corner[3];        /* world vertices of the triangle */
+    double w[3];              /* of the closest point; zero where it is on an edge or a vertex */
+    double d, n[3];
+} BrioHit;
+
+/* *colliders stays NULL where the system has no such obstacles. */
+BrioStatus brio__colliders_create(const BrioSystem *system, BrioColliders **colliders);
+void brio__colliders_free(BrioColliders *colliders);
+/* The vertices with d < reach at world positions x, by obstacle and then by vertex. */
+const BrioHit *brio__colliders_find(BrioColliders *colliders, const double *x, double reach,
+                                    int64_t *count);
+/* Whether a vertex went through an obstacle between two poses, and which. */
+bool brio__colliders_passed(BrioColliders *colliders, const double *x0, const double *x1,
+                            int32_t *vertex, int32_t *obstacle);
+/* d2d/dx2 of a hit at x, row by row. */
+void brio__hit_curvature(const BrioHit *hit, const double *x, double C[9]);
+
+/* The surface must be closed: for the builder. */
+BrioStatus brio__collider_check(const char *name, const int32_t *triangle, int64_t count,
+                                int64_t vertices, BrioError *error);
+
+#endif
