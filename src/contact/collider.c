@@ -17,7 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF = 4, STACK = 64 };
+enum {
+    LEAF = 4,
+    STACK = 64,
+    NEAR = 48, /* parts that are looked at around a point */
+    HITS = 6   /* of which so many may count */
+};
 
 /* n . n_T below which a vertex is on another side: sharp edges are left aside. */
 #define OTHER_SIDE (-0.25)
@@ -41,6 +46,11 @@ typedef struct Mesh {
     double (*box)[6];
     double *x; /* positions of its vertices that all this is for */
     bool ready;
+    /* of each vertex of bodies, what saves time and cannot be seen: a triangle that was closest,
+     * and where that was (x, y, z, d); d = -1: unknown */
+    int32_t *hint;
+    double (*known)[4];
+    int32_t *edge_owner, *vertex_owner; /* the first triangle that has it */
 } Mesh;
 
 struct BrioColliders {
@@ -49,8 +59,9 @@ struct BrioColliders {
     Mesh *mesh;
     int64_t vertex_count; /* body vertices that have coordinates */
     int32_t *vertex, *owner;
-    BrioHit *found, *earlier; /* for each vertex, of one mesh; obstacle < 0: none */
-    BrioHit *hit;             /* all */
+    BrioHit *found;   /* HITS for each vertex, of one mesh; obstacle < 0: no more */
+    BrioHit *earlier; /* the closest of each vertex */
+    BrioHit *hit;     /* all */
 };
 
 /* ---- topology --------------------------------------------------------------------------- */
@@ -106,17 +117,22 @@ static BrioStatus number_edges(Mesh *m)
         m->edge[side[i].at] = m->edges - 1;
     }
     brio__free(side);
+    for (int64_t k = 3 * m->triangles - 1; k >= 0; k--) { /* the first is set last */
+        m->edge_owner[m->edge[k]] = (int32_t)(k / 3);
+        m->vertex_owner[m->corner[k] - m->first] = (int32_t)(k / 3);
+    }
     return BRIO_OK;
 }
 
 static void free_mesh(Mesh *m)
 {
-    void *arrays[] = {m->corner, m->edge, m->order, m->face, m->side,
-                      m->around, m->node, m->box,   m->x};
+    void *arrays[] = {m->corner, m->edge,       m->order,       m->face, m->side,
+                      m->around, m->node,       m->box,         m->x,    m->hint,
+                      m->known,  m->edge_owner, m->vertex_owner};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
 }
 
-static BrioStatus create_mesh(const BrioObstacle *o, int number, Mesh *m)
+static BrioStatus create_mesh(const BrioObstacle *o, int number, int64_t points, Mesh *m)
 {
     size_t triangles = (size_t)o->triangle_count, vertices = (size_t)o->count;
     m->obstacle = number;
@@ -132,8 +148,13 @@ static BrioStatus create_mesh(const BrioObstacle *o, int number, Mesh *m)
     m->node = brio__calloc(2 * triangles, sizeof *m->node);
     m->box = brio__calloc(2 * triangles, sizeof *m->box);
     m->x = brio__calloc(3 * vertices, sizeof *m->x);
-    if (!m->corner || !m->edge || !m->order || !m->face || !m->side || !m->around || !m->node ||
-        !m->box || !m->x)
+    m->edge_owner = brio__alloc(3 * triangles, sizeof *m->edge_owner);
+    m->vertex_owner = brio__alloc(vertices, sizeof *m->vertex_owner);
+    if (!m->edge_owner || !m->vertex_owner) return BRIO_ERROR_MEMORY;
+    m->hint = brio__calloc((size_t)points, sizeof *m->hint);
+    m->known = brio__calloc((size_t)points, sizeof *m->known);
+    if (!m->hint || !m->known || !m->corner || !m->edge || !m->order || !m->face || !m->side ||
+        !m->around || !m->node || !m->box || !m->x)
         return BRIO_ERROR_MEMORY;
     for (size_t k = 0; k < 3 * triangles; k++) m->corner[k] = (int32_t)o->first + o->triangle[k];
     return number_edges(m);
@@ -152,15 +173,15 @@ BrioStatus brio__colliders_create(const BrioSystem *s, BrioColliders **colliders
     c->mesh = brio__calloc((size_t)count, sizeof *c->mesh);
     c->vertex = brio__alloc(room, sizeof *c->vertex);
     c->owner = brio__alloc(room, sizeof *c->owner);
-    c->found = brio__calloc(room, sizeof *c->found);
+    c->found = brio__calloc(HITS * room, sizeof *c->found);
     c->earlier = brio__calloc(room, sizeof *c->earlier);
-    c->hit = brio__calloc(room * (size_t)count, sizeof *c->hit);
+    c->hit = brio__calloc(HITS * room * (size_t)count, sizeof *c->hit);
     BrioStatus status = c->mesh && c->vertex && c->owner && c->found && c->earlier && c->hit
                             ? BRIO_OK
                             : BRIO_ERROR_MEMORY;
     for (int i = 0; status == BRIO_OK && i < s->obstacle_count; i++)
         if (s->obstacle[i].analytic < 0 && s->obstacle[i].triangle_count > 0)
-            status = create_mesh(&s->obstacle[i], i, &c->mesh[c->mesh_count++]);
+            status = create_mesh(&s->obstacle[i], i, s->body_vertices, &c->mesh[c->mesh_count++]);
     for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
         for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
             if (s->map_start[v + 1] > s->map_start[v]) {
@@ -292,7 +313,7 @@ static void fit_normals(Mesh *m, const double *x)
 }
 
 /* Trees and normals for the positions x. */
-static void follow(Mesh *m, const double *x)
+static void follow(Mesh *m, int64_t points, const double *x)
 {
     size_t bytes = 3 * (size_t)m->vertices * sizeof *m->x;
     if (m->nodes == 0) {
@@ -303,6 +324,7 @@ static void follow(Mesh *m, const double *x)
     memcpy(m->x, x + 3 * m->first, bytes);
     fit_boxes(m, x, NULL);
     fit_normals(m, x);
+    for (int64_t i = 0; i < points; i++) m->known[i][3] = -1;
     m->ready = true;
 }
 
@@ -340,12 +362,28 @@ static const double *side_of(const Mesh *m, int32_t t, const double w[4])
     return m->around[m->corner[3 * t + at] - m->first];
 }
 
-/* The hit of a point, wherever it is. */
-static void nearest(const Mesh *m, const double *x, const double *p, BrioHit *hit)
+/* Fills a hit from the weights of a triangle's corners, as if p were outside; the way to p in r. */
+static void set_hit(const Mesh *m, int32_t t, const double *x, const double *p,
+                    const double weight[4], double r[3], BrioHit *hit)
 {
-    int32_t stack[STACK], best = -1;
+    memcpy(r, p, 3 * sizeof *r);
+    for (int k = 0; k < 3; k++) {
+        hit->corner[k] = m->corner[3 * t + k];
+        hit->w[k] = -weight[1 + k];
+        for (int i = 0; i < 3; i++) r[i] -= hit->w[k] * x[3 * (int64_t)hit->corner[k] + i];
+    }
+    hit->weight = 1;
+    hit->obstacle = m->obstacle;
+    hit->d = brio__norm3(r);
+    for (int i = 0; i < 3; i++) hit->n[i] = hit->d > 0 ? r[i] / hit->d : 0;
+}
+
+/* The closest hit of a point, wherever it is; `hint` is any triangle, and then the closest. */
+static void nearest(const Mesh *m, const double *x, const double *p, int32_t *hint, BrioHit *hit)
+{
+    int32_t stack[STACK], best = *hint;
     int depth = 0;
-    double least = INFINITY, weight[4] = {0}, w[4];
+    double weight[4], w[4], least = from_triangle(m, best, x, p, weight);
     stack[depth++] = 0;
     while (depth > 0) {
         int32_t at = stack[--depth];
@@ -365,21 +403,126 @@ static void nearest(const Mesh *m, const double *x, const double *p, BrioHit *hi
         stack[depth++] = left ? node->right : at + 1;
         stack[depth++] = left ? at + 1 : node->right;
     }
+    *hint = best;
     const double *normal = side_of(m, best, weight);
-    double r[3] = {p[0], p[1], p[2]};
-    for (int k = 0; k < 3; k++) {
-        hit->corner[k] = m->corner[3 * best + k];
-        hit->w[k] = -weight[1 + k];
-        for (int i = 0; i < 3; i++) r[i] -= hit->w[k] * x[3 * (int64_t)hit->corner[k] + i];
-    }
-    bool inside = brio__dot3(r, normal) < 0;
-    double length = brio__norm3(r), size = brio__norm3(normal);
+    double r[3], size = brio__norm3(normal);
+    set_hit(m, best, x, p, weight, r, hit);
+    bool on = hit->d < 1e-14, inside = brio__dot3(r, normal) < 0;
     /* on the surface itself the normal takes over */
-    for (int i = 0; i < 3; i++)
-        hit->n[i] =
-            length > 1e-14 ? (inside ? -r[i] : r[i]) / length : normal[i] / (size > 0 ? size : 1);
-    hit->d = inside ? -length : length;
-    hit->obstacle = m->obstacle;
+    for (int i = 0; i < 3; i++) {
+        if (on) hit->n[i] = normal[i] / (size > 0 ? size : 1);
+        if (!on && inside) hit->n[i] = -hit->n[i];
+    }
+    if (inside) hit->d = -hit->d;
+}
+
+/* ---- all that is near ------------------------------------------------------------------- */
+
+/* A face, edge or vertex, and how often it counts. */
+typedef struct Part {
+    int64_t key; /* 0 .. triangles: a face; then edges; then vertices */
+    int32_t triangle;
+    int count;
+    double w[4];
+} Part;
+
+/* What the closest point with these weights lies on. */
+static int64_t part_of(const Mesh *m, int32_t t, const double w[4])
+{
+    int zero = 0, at = 0, other = 0;
+    for (int k = 0; k < 3; k++) {
+        if (w[1 + k] != 0) at = k;
+        if (w[1 + k] == 0) zero++, other = k;
+    }
+    if (zero == 0) return t;
+    if (zero == 1) return m->triangles + m->edge[3 * t + (other + 1) % 3];
+    return m->triangles + m->edges + m->corner[3 * t + at] - m->first;
+}
+
+static void count_part(const Mesh *m, int32_t t, const double w[4], int count, Part *part,
+                       int *parts)
+{
+    int64_t key = part_of(m, t, w);
+    int i = 0;
+    while (i < *parts && part[i].key != key) i++;
+    if (i == NEAR) return;
+    if (i == *parts) part[(*parts)++] = (Part){.key = key, .triangle = INT32_MAX};
+    part[i].count += count;
+    if (t >= part[i].triangle) return;
+    part[i].triangle = t; /* the first triangle tells the place */
+    memcpy(part[i].w, w, sizeof part[i].w);
+}
+
+/* The edge from corner k of a triangle: where it is closest, if that is within reach. */
+static bool near_edge(const Mesh *m, int32_t t, int k, const double *x, const double *p,
+                      double reach, double w[4])
+{
+    const double *a = x + 3 * (int64_t)m->corner[3 * t + k];
+    double e[3], r[3];
+    brio__subtract3(x + 3 * (int64_t)m->corner[3 * t + (k + 1) % 3], a, e);
+    brio__subtract3(p, a, r);
+    double s = fmin(fmax(brio__dot3(e, r) / brio__dot3(e, e), 0), 1);
+    for (int i = 0; i < 3; i++) r[i] -= s * e[i];
+    w[1 + k] = s - 1;
+    w[1 + (k + 1) % 3] = -s;
+    return brio__norm3(r) < reach;
+}
+
+/* A triangle, and those of its edges and vertices that belong to it. */
+static void count_triangle(const Mesh *m, int32_t t, const double *x, const double *p, double reach,
+                           Part *part, int *parts)
+{
+    double w[4], d = from_triangle(m, t, x, p, w);
+    if (!(d < reach)) return;
+    count_part(m, t, w, 1, part, parts);
+    for (int k = 0; k < 3; k++) {
+        double edge[4] = {1, 0, 0, 0}, corner[4] = {1, 0, 0, 0};
+        int64_t a = m->corner[3 * t + k];
+        if (m->edge_owner[m->edge[3 * t + k]] == t && near_edge(m, t, k, x, p, reach, edge))
+            count_part(m, t, edge, -1, part, parts);
+        corner[1 + k] = -1;
+        if (m->vertex_owner[a - m->first] == t && brio__distance3(p, x + 3 * a) < reach)
+            count_part(m, t, corner, 1, part, parts);
+    }
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+    const Part *p = a, *q = b;
+    return (p->key > q->key) - (p->key < q->key);
+}
+
+/* Adds the other parts that count around a point whose closest one is out[0], of `triangle`. */
+static void all_near(const Mesh *m, const double *x, const double *p, double reach,
+                     int32_t triangle, BrioHit *out)
+{
+    Part part[NEAR];
+    int32_t stack[STACK];
+    int depth = 0, parts = 0, hits = 1;
+    double weight[4] = {1, -out->w[0], -out->w[1], -out->w[2]};
+    int64_t own = part_of(m, triangle, weight);
+    stack[depth++] = 0;
+    while (depth > 0) {
+        int32_t at = stack[--depth];
+        const Node *node = &m->node[at];
+        if (square_from_box(m->box[at], p) > reach * reach) continue;
+        for (int32_t k = 0; !node->right && k < node->count; k++)
+            count_triangle(m, m->order[node->first + k], x, p, reach, part, &parts);
+        if (!node->right) continue;
+        stack[depth++] = node->right;
+        stack[depth++] = at + 1;
+    }
+    /* in an order that does not depend on the tree */
+    qsort(part, (size_t)parts, sizeof *part, compare_parts);
+    for (int i = 0; i < parts && hits < HITS; i++) {
+        double r[3];
+        if (part[i].count == 0 || part[i].key == own) continue;
+        out[hits].vertex = out->vertex;
+        set_hit(m, part[i].triangle, x, p, part[i].w, r, &out[hits]);
+        if (!(out[hits].d > 1e-14)) continue;
+        out[hits++].weight = part[i].count;
+    }
+    if (hits < HITS) out[hits].obstacle = -1;
 }
 
 typedef struct FindWork {
@@ -388,6 +531,7 @@ typedef struct FindWork {
     const double *x;
     double reach;
     BrioHit *out;
+    int each; /* hits of a vertex: HITS, or 1: the closest only */
 } FindWork;
 
 static void find_chunk(void *context, int64_t begin, int64_t end)
@@ -398,7 +542,7 @@ static void find_chunk(void *context, int64_t begin, int64_t end)
     int owners = s->body_count + s->obstacle_count;
     int obstacle = s->body_count + work->mesh->obstacle;
     for (int64_t i = begin; i < end; i++) {
-        BrioHit *hit = &work->out[i];
+        BrioHit *hit = &work->out[work->each * i];
         const double *p = work->x + 3 * (int64_t)c->vertex[i];
         hit->obstacle = -1;
         hit->vertex = c->vertex[i];
@@ -406,24 +550,39 @@ static void find_chunk(void *context, int64_t begin, int64_t end)
         if (s->excluded && s->excluded[c->owner[i] * owners + obstacle]) continue;
         double reach = fmax(work->reach, 0);
         if (!(square_from_box(work->mesh->box[0], p) <= reach * reach)) continue;
-        nearest(work->mesh, work->x, p, hit);
+        /* d changes by no more than the point has moved */
+        double *known = work->mesh->known[i];
+        if (known[3] > 0 &&
+            brio__distance3(known, p) < (known[3] - reach) * (1 - 1e-9) - 1e-14 * known[3])
+            continue;
+        nearest(work->mesh, work->x, p, &work->mesh->hint[i], hit);
+        memcpy(known, p, 3 * sizeof *p);
+        known[3] = hit->d;
+        if (work->each == 1) continue;
+        if (!(hit->d < work->reach))
+            hit->obstacle = -1;
+        else if (hit->d > -work->reach)
+            all_near(work->mesh, work->x, p, work->reach, work->mesh->hint[i], hit);
+        else
+            hit[1].obstacle = -1;
     }
 }
 
-static void find_all(BrioColliders *c, Mesh *m, const double *x, double reach, BrioHit *out)
+static void find_all(BrioColliders *c, Mesh *m, const double *x, double reach, int each,
+                     BrioHit *out)
 {
-    follow(m, x);
-    brio__parallel_for(c->vertex_count, 64, find_chunk, &(FindWork){c, m, x, reach, out});
+    follow(m, c->vertex_count, x);
+    brio__parallel_for(c->vertex_count, 64, find_chunk, &(FindWork){c, m, x, reach, out, each});
 }
 
 const BrioHit *brio__colliders_find(BrioColliders *c, const double *x, double reach, int64_t *count)
 {
     *count = 0;
     for (int k = 0; k < c->mesh_count; k++) {
-        find_all(c, &c->mesh[k], x, reach, c->found);
+        find_all(c, &c->mesh[k], x, reach, HITS, c->found);
         for (int64_t i = 0; i < c->vertex_count; i++)
-            if (c->found[i].obstacle >= 0 && c->found[i].d < reach)
-                c->hit[(*count)++] = c->found[i];
+            for (int n = 0; n < HITS && c->found[HITS * i + n].obstacle >= 0; n++)
+                c->hit[(*count)++] = c->found[HITS * i + n];
     }
     return c->hit;
 }
@@ -519,8 +678,8 @@ bool brio__colliders_passed(BrioColliders *c, const double *x0, const double *x1
     for (int k = 0; !passed && k < c->mesh_count; k++) {
         Mesh *m = &c->mesh[k];
         /* every vertex, however far: an obstacle may have gone past it */
-        find_all(c, m, x0, INFINITY, c->earlier);
-        find_all(c, m, x1, INFINITY, c->found);
+        find_all(c, m, x0, INFINITY, 1, c->earlier);
+        find_all(c, m, x1, INFINITY, 1, c->found);
         fit_boxes(m, x0, x1);
         brio__parallel_for(c->vertex_count, 64, pass_chunk, &(PassWork){c, m, x0, x1, c->found});
         m->ready = false;

@@ -9,7 +9,14 @@
  *
  * for a face, an edge along t, a vertex.
  *
- * Of several closest triangles the first counts, so that hits depend on positions alone. */
+ * In a dent several parts of the surface are near, and a force from the closest alone would jump
+ * from one to the other. So the energy is that of all that is nearer than dhat,
+ *
+ *     E = sum over faces - sum over edges + sum over vertices of b(d) [as in system/creases.c],
+ *
+ * where over a flat or convex part all but the closest cancel. A part counts as often as closest
+ * points lie on it: +1 a face that has its own, +1 a sharp edge, -1 the edge of a dent, 0 most. The
+ * closest part of a vertex inside counts with its negative distance. */
 #ifndef BRIO_COLLIDER_H
 #define BRIO_COLLIDER_H
 
@@ -22,13 +29,14 @@ typedef struct BrioHit {
     int32_t vertex, obstacle; /* world vertex; number of the obstacle */
     int32_t corner[3];        /* world vertices of the triangle */
     double w[3];              /* of the closest point; zero where it is on an edge or a vertex */
+    double weight;            /* +1, or -1 in a dent */
     double d, n[3];
 } BrioHit;
 
 /* *colliders stays NULL where the system has no such obstacles. */
 BrioStatus brio__colliders_create(const BrioSystem *system, BrioColliders **colliders);
 void brio__colliders_free(BrioColliders *colliders);
-/* The vertices with d < reach at world positions x, by obstacle and then by vertex. */
+/* What is nearer than `reach` to vertices at world positions x, by obstacle and then by vertex. */
 const BrioHit *brio__colliders_find(BrioColliders *colliders, const double *x, double reach,
                                     int64_t *count);
 /* Whether a vertex went through an obstacle between two poses, and which. */

@@ -273,8 +273,8 @@ static BrioStatus lag_colliders(Friction *f, BrioColliders *colliders, const Bri
         int a = f->owner[hit->vertex], b = s->body_count + hit->obstacle;
         const double w[4] = {1, -hit->w[0], -hit->w[1], -hit->w[2]};
         const int32_t vertex[4] = {hit->vertex, hit->corner[0], hit->corner[1], hit->corner[2]};
-        double force =
-            coefficient(s, a, b) * kappa * brio__stiffness_factor(s, a, b) * (dhat - hit->d);
+        double force = hit->weight * coefficient(s, a, b) * kappa *
+                       brio__stiffness_factor(s, a, b) * (dhat - hit->d);
         if (!(force > 0)) continue;
         Rub rub;
         set_rub(f, vertex, w, hit->n, force, &rub);

@@ -1,6 +1,6 @@
 /* Contact of body vertices with closed meshes, by a law between vertices (contact/collider.h):
  *
- *     E = sum over vertices of kappa/2 (d - dhat)^2 where d < dhat,
+ *     E = sum over vertices and what is near of w kappa/2 (d - dhat)^2 where d < dhat,
  *
  * d the signed distance from the mesh, which may move and change its shape. Gradient
  * kappa (d - dhat) n, Hessian kappa n n^T + kappa (d - dhat) C with C = d2d/dx2; the projected one
@@ -64,7 +64,7 @@ static double value(void *self, const BrioPose *pose, double *gradient, double *
     double dhat, energy = 0;
     const BrioHit *hit = find(c, pose, &count, &dhat);
     for (int64_t i = 0; i < count; i++, hit++) {
-        double kappa = stiffness(s, pose->state->param, hit), depth = hit->d - dhat;
+        double kappa = hit->weight * stiffness(s, pose->state->param, hit), depth = hit->d - dhat;
         energy += kappa / 2 * depth * depth;
         for (int32_t m = s->map_start[hit->vertex]; gradient && m < s->map_start[hit->vertex + 1];
              m++)
@@ -82,7 +82,8 @@ static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
     double dhat;
     const BrioHit *hit = find(c, pose, &count, &dhat);
     for (int64_t i = 0; i < count; i++, hit++) {
-        double force = stiffness(c->system, pose->state->param, hit) * (hit->d - dhat);
+        double force =
+            hit->weight * stiffness(c->system, pose->state->param, hit) * (hit->d - dhat);
         for (int k = 0; k < 3; k++) {
             int64_t at = 3 * brio__system_fixed_index(c->system, hit->corner[k]);
             for (int r = 0; r < 3; r++) gradient[at + r] -= hit->w[k] * force * hit->n[r];
@@ -99,10 +100,12 @@ static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool 
     double dhat;
     const BrioHit *hit = find(c, pose, &count, &dhat);
     for (int64_t i = 0; i < count; i++, hit++) {
-        double kappa = stiffness(s, pose->state->param, hit), slope = kappa * (hit->d - dhat), H[9];
+        double kappa = hit->weight * stiffness(s, pose->state->param, hit), H[9];
+        double curved = kappa * (hit->d - dhat);
         brio__hit_curvature(hit, pose->x, H);
-        /* C has the sign of d, and slope is negative */
-        double curved = project && hit->d > 0 ? 0 : slope;
+        /* C has the sign of d, and d - dhat is negative */
+        if (project && curved * hit->d < 0) curved = 0;
+        if (project && kappa < 0) kappa = 0;
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 3; k++)
                 H[3 * r + k] = kappa * hit->n[r] * hit->n[k] + curved * H[3 * r + k];
@@ -120,7 +123,7 @@ static void bound(void *self, const BrioPose *pose, double *bound, BrioComponent
     double dhat;
     const BrioHit *hit = find(c, pose, &count, &dhat);
     for (int64_t i = 0; i < count; i++, hit++) {
-        double kappa = stiffness(s, pose->state->param, hit);
+        double kappa = fmax(hit->weight, 0) * stiffness(s, pose->state->param, hit);
         for (int32_t m = s->map_start[hit->vertex]; m < s->map_start[hit->vertex + 1]; m++)
             brio__bound_add(bound + BRIO_BOUND * (int64_t)s->map_block[m],
                             kappa * fabs(s->map_weight[m]), hit->n, 0);
