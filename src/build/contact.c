@@ -89,7 +89,7 @@ static BrioStatus check_types(BrioBuilder *b, BrioError *error)
         if (o->analytic >= 0 || !brio__meets_by_vertices(b)) continue;
         b->obstacle_at_fault = i;
         BRIO_CHECK(brio__collider_check(o->name, o->mesh->triangle, o->mesh->triangle_count,
-                                        o->mesh->vertex_count, error));
+                                        error));
         b->obstacle_at_fault = -1;
     }
     return BRIO_OK;

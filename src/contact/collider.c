@@ -83,12 +83,11 @@ static void list_sides(const int32_t *triangle, int64_t count, Side *side)
     qsort(side, 3 * (size_t)count, sizeof *side, brio__ascending_keys);
 }
 
-BrioStatus brio__collider_check(const char *name, const int32_t *triangle, int64_t count,
-                                int64_t vertices, BrioError *error)
+/* Whether each edge has two triangles that look to one side; -1: no memory. */
+static int is_closed(const int32_t *triangle, int64_t count)
 {
-    (void)vertices;
     Side *side = brio__alloc(3 * (size_t)count + 1, sizeof *side);
-    if (!side) return brio__no_memory(error);
+    if (!side) return -1;
     bool closed = count > 0;
     list_sides(triangle, count, side);
     for (int64_t i = 0, last; closed && i < 3 * count; i = last) {
@@ -98,12 +97,41 @@ BrioStatus brio__collider_check(const char *name, const int32_t *triangle, int64
         closed = last - i == 2 && turns == 0;
     }
     brio__free(side);
+    return closed;
+}
+
+BrioStatus brio__collider_check(const char *name, const int32_t *triangle, int64_t count,
+                                BrioError *error)
+{
+    int closed = is_closed(triangle, count);
+    if (closed < 0) return brio__no_memory(error);
     if (closed) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
                        "obstacle \"%s\" is no closed surface whose triangles look to one side: "
                        "contact between vertices and triangles has to know its inside; close it "
                        "(brio mesh repair), or take contact of type ipc",
                        name);
+}
+
+/* Whether a script moves an obstacle. */
+static bool is_scripted(const BrioSystem *s, const BrioObstacle *o)
+{
+    for (int i = 0; i < s->scripted_count; i++)
+        if (s->scripted[i].count > 0) {
+            int32_t v = s->fixed[s->scripted[i].fixed[0]]; /* obstacles move as a whole */
+            if (v >= o->first && v < o->first + o->count) return true;
+        }
+    return false;
+}
+
+/* Whether an obstacle is looked at; -1: no memory. */
+static int takes(const BrioSystem *s, const BrioObstacle *o)
+{
+    if (o->analytic >= 0 || o->triangle_count == 0) return 0;
+    if (s->collider_params >= 0) return 1;
+    return s->barrier && s->surface && !s->partition && is_scripted(s, o)
+               ? is_closed(o->triangle, o->triangle_count)
+               : 0;
 }
 
 static BrioStatus number_edges(Mesh *m)
@@ -163,9 +191,12 @@ static BrioStatus create_mesh(const BrioObstacle *o, int number, int64_t points,
 BrioStatus brio__colliders_create(const BrioSystem *s, BrioColliders **colliders)
 {
     int count = 0;
-    for (int i = 0; i < s->obstacle_count; i++)
-        count += s->obstacle[i].analytic < 0 && s->obstacle[i].triangle_count > 0;
-    if (s->collider_params < 0 || count == 0) return BRIO_OK;
+    for (int i = 0; i < s->obstacle_count; i++) {
+        int taken = takes(s, &s->obstacle[i]);
+        if (taken < 0) return BRIO_ERROR_MEMORY;
+        count += taken;
+    }
+    if (count == 0) return BRIO_OK;
     BrioColliders *c = brio__calloc(1, sizeof *c);
     if (!c) return BRIO_ERROR_MEMORY;
     c->system = s;
@@ -180,7 +211,7 @@ BrioStatus brio__colliders_create(const BrioSystem *s, BrioColliders **colliders
                             ? BRIO_OK
                             : BRIO_ERROR_MEMORY;
     for (int i = 0; status == BRIO_OK && i < s->obstacle_count; i++)
-        if (s->obstacle[i].analytic < 0 && s->obstacle[i].triangle_count > 0)
+        if (takes(s, &s->obstacle[i]) > 0)
             status = create_mesh(&s->obstacle[i], i, s->body_vertices, &c->mesh[c->mesh_count++]);
     for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
         for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
@@ -691,4 +722,42 @@ bool brio__colliders_passed(BrioColliders *c, const double *x0, const double *x1
             }
     }
     return passed;
+}
+
+/* Whether a body vertex is in the box at one of the poses. */
+static bool any_within(const BrioColliders *c, const double *box, const double *x0,
+                       const double *x1)
+{
+    for (int64_t i = 0; i < c->vertex_count; i++) {
+        int64_t v = 3 * (int64_t)c->vertex[i];
+        if (square_from_box(box, x0 + v) == 0 || square_from_box(box, x1 + v) == 0) return true;
+    }
+    return false;
+}
+
+double brio__colliders_way(const BrioColliders *c, const double *x0, const double *x1,
+                           int32_t *obstacle)
+{
+    double largest = 0;
+    for (int k = 0; k < c->mesh_count; k++) {
+        const Mesh *m = &c->mesh[k];
+        double start[6] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, all[6];
+        double way = 0, extent = INFINITY;
+        memcpy(all, start, sizeof all);
+        for (int64_t v = m->first; v < m->first + m->vertices; v++) {
+            way = fmax(way, brio__distance3(x0 + 3 * v, x1 + 3 * v));
+            for (int r = 0; r < 3; r++) {
+                double a = x0[3 * v + r], b = x1[3 * v + r];
+                start[r] = fmin(start[r], a);
+                start[3 + r] = fmax(start[3 + r], a);
+                all[r] = fmin(all[r], fmin(a, b));
+                all[3 + r] = fmax(all[3 + r], fmax(a, b));
+            }
+        }
+        for (int r = 0; r < 3; r++) extent = fmin(extent, start[3 + r] - start[r]);
+        if (!(way > largest * extent) || !any_within(c, all, x0, x1)) continue;
+        largest = extent > 0 ? way / extent : 0;
+        *obstacle = m->obstacle;
+    }
+    return largest;
 }

@@ -33,7 +33,8 @@ typedef struct BrioHit {
     double d, n[3];
 } BrioHit;
 
-/* *colliders stays NULL where the system has no such obstacles. */
+/* *colliders stays NULL where the system has no such obstacles. With barriers these are the closed
+ * ones that a script moves, for brio__colliders_passed only. */
 BrioStatus brio__colliders_create(const BrioSystem *system, BrioColliders **colliders);
 void brio__colliders_free(BrioColliders *colliders);
 /* What is nearer than `reach` to vertices at world positions x, by obstacle and then by vertex. */
@@ -42,11 +43,15 @@ const BrioHit *brio__colliders_find(BrioColliders *colliders, const double *x, d
 /* Whether a vertex went through an obstacle between two poses, and which. */
 bool brio__colliders_passed(BrioColliders *colliders, const double *x0, const double *x1,
                             int32_t *vertex, int32_t *obstacle);
+/* How far an obstacle goes between two poses, in its smallest extents, where vertices are in the
+ * box around its way: the largest, and whose. */
+double brio__colliders_way(const BrioColliders *colliders, const double *x0, const double *x1,
+                           int32_t *obstacle);
 /* d2d/dx2 of a hit at x, row by row. */
 void brio__hit_curvature(const BrioHit *hit, const double *x, double C[9]);
 
 /* The surface must be closed: for the builder. */
 BrioStatus brio__collider_check(const char *name, const int32_t *triangle, int64_t count,
-                                int64_t vertices, BrioError *error);
+                                BrioError *error);
 
 #endif

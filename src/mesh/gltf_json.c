@@ -109,7 +109,7 @@ static int32_t read_value(Reader *r)
     return made;
 }
 
-BrioStatus brio__json_parse(const char *text, size_t size, BrioJsonFile *json, BrioError *error)
+BrioStatus brio__gltf_parse(const char *text, size_t size, BrioJsonFile *json, BrioError *error)
 {
     Reader r = {.at = text, .end = text + size, .json = json};
     *json = (BrioJsonFile){0};
@@ -120,9 +120,9 @@ BrioStatus brio__json_parse(const char *text, size_t size, BrioJsonFile *json, B
                        (long long)(r.at - text));
 }
 
-void brio__json_free(BrioJsonFile *json) { brio__free(json->value); }
+void brio__gltf_free(BrioJsonFile *json) { brio__free(json->value); }
 
-int32_t brio__json_get(const BrioJsonFile *json, int32_t map, const char *name)
+int32_t brio__gltf_get(const BrioJsonFile *json, int32_t map, const char *name)
 {
     size_t length = strlen(name);
     if (json->value[map].kind != BRIO_JSON_MAP) return 0;
@@ -133,7 +133,7 @@ int32_t brio__json_get(const BrioJsonFile *json, int32_t map, const char *name)
     return 0;
 }
 
-int32_t brio__json_at(const BrioJsonFile *json, int32_t list, int64_t i)
+int32_t brio__gltf_at(const BrioJsonFile *json, int32_t list, int64_t i)
 {
     if (json->value[list].kind != BRIO_JSON_LIST || i < 0 || i >= json->value[list].count) return 0;
     int32_t at = json->value[list].first;
@@ -141,12 +141,12 @@ int32_t brio__json_at(const BrioJsonFile *json, int32_t list, int64_t i)
     return at;
 }
 
-int32_t brio__json_count(const BrioJsonFile *json, int32_t list)
+int32_t brio__gltf_count(const BrioJsonFile *json, int32_t list)
 {
     return json->value[list].kind == BRIO_JSON_LIST ? json->value[list].count : 0;
 }
 
-double brio__json_number(const BrioJsonFile *json, int32_t value, double absent)
+double brio__gltf_number(const BrioJsonFile *json, int32_t value, double absent)
 {
     char text[65] = {0}, *end;
     const BrioJsonValue *v = &json->value[value];
@@ -156,13 +156,13 @@ double brio__json_number(const BrioJsonFile *json, int32_t value, double absent)
     return end != text && isfinite(number) ? number : absent;
 }
 
-int64_t brio__json_index(const BrioJsonFile *json, int32_t value)
+int64_t brio__gltf_index(const BrioJsonFile *json, int32_t value)
 {
-    double number = brio__json_number(json, value, -1);
+    double number = brio__gltf_number(json, value, -1);
     return number >= 0 && number <= INT32_MAX && number == floor(number) ? (int64_t)number : -1;
 }
 
-bool brio__json_is(const BrioJsonFile *json, int32_t value, const char *text)
+bool brio__gltf_is(const BrioJsonFile *json, int32_t value, const char *text)
 {
     const BrioJsonValue *v = &json->value[value];
     return (v->kind == BRIO_JSON_TEXT || v->kind == BRIO_JSON_WORD) &&

@@ -28,17 +28,17 @@ typedef struct BrioJsonFile {
 } BrioJsonFile;
 
 /* Refuses what is no JSON, is nested too deeply or has too many values. The text stays in use. */
-BrioStatus brio__json_parse(const char *text, size_t size, BrioJsonFile *json, BrioError *error);
-void brio__json_free(BrioJsonFile *json);
+BrioStatus brio__gltf_parse(const char *text, size_t size, BrioJsonFile *json, BrioError *error);
+void brio__gltf_free(BrioJsonFile *json);
 
 /* Children: 0 (a value of no kind) where there is none. */
-int32_t brio__json_get(const BrioJsonFile *json, int32_t map, const char *name);
-int32_t brio__json_at(const BrioJsonFile *json, int32_t list, int64_t i);
-int32_t brio__json_count(const BrioJsonFile *json, int32_t list);
+int32_t brio__gltf_get(const BrioJsonFile *json, int32_t map, const char *name);
+int32_t brio__gltf_at(const BrioJsonFile *json, int32_t list, int64_t i);
+int32_t brio__gltf_count(const BrioJsonFile *json, int32_t list);
 /* A number, or `absent` where there is none. */
-double brio__json_number(const BrioJsonFile *json, int32_t value, double absent);
+double brio__gltf_number(const BrioJsonFile *json, int32_t value, double absent);
 /* A whole number from 0 to 2^31 - 1; -1: there is none. */
-int64_t brio__json_index(const BrioJsonFile *json, int32_t value);
-bool brio__json_is(const BrioJsonFile *json, int32_t value, const char *text);
+int64_t brio__gltf_index(const BrioJsonFile *json, int32_t value);
+bool brio__gltf_is(const BrioJsonFile *json, int32_t value, const char *text);
 
 #endif

@@ -79,7 +79,7 @@ static BrioStatus bad(const Glb *g, const char *what, int64_t number)
 
 static int32_t entry(const Glb *g, const char *list, int64_t i)
 {
-    return brio__json_at(&g->json, brio__json_get(&g->json, g->root, list), i);
+    return brio__gltf_at(&g->json, brio__gltf_get(&g->json, g->root, list), i);
 }
 
 /* ---- accessors -------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static int width_of(const Glb *g, int32_t type)
     static const char *const names[] = {"SCALAR", "VEC2", "VEC3", "VEC4", "MAT4"};
     static const int widths[] = {1, 2, 3, 4, 16};
     for (int i = 0; i < 5; i++)
-        if (brio__json_is(&g->json, type, names[i])) return widths[i];
+        if (brio__gltf_is(&g->json, type, names[i])) return widths[i];
     return 0;
 }
 
@@ -113,10 +113,10 @@ static const char *view_bytes(const Glb *g, int64_t view, int64_t offset, int64_
 {
     const BrioJsonFile *j = &g->json;
     int32_t v = entry(g, "bufferViews", view);
-    if (!v || brio__json_index(j, brio__json_get(j, v, "buffer")) != 0) return NULL;
-    int64_t at = brio__json_index(j, brio__json_get(j, v, "byteOffset"));
-    int64_t length = brio__json_index(j, brio__json_get(j, v, "byteLength"));
-    *stride = brio__json_index(j, brio__json_get(j, v, "byteStride"));
+    if (!v || brio__gltf_index(j, brio__gltf_get(j, v, "buffer")) != 0) return NULL;
+    int64_t at = brio__gltf_index(j, brio__gltf_get(j, v, "byteOffset"));
+    int64_t length = brio__gltf_index(j, brio__gltf_get(j, v, "byteLength"));
+    *stride = brio__gltf_index(j, brio__gltf_get(j, v, "byteStride"));
     if (*stride <= 0) *stride = item;
     if (at < 0) at = 0;
     if (length < 0 || *stride > 255 + item || count < 1) return NULL;
@@ -139,18 +139,18 @@ static double normalised(double value, BrioNumberType type)
 static bool read_sparse(const Glb *g, int32_t sparse, BrioNumberType type, Numbers *out)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t indices = brio__json_get(j, sparse, "indices");
-    int32_t values = brio__json_get(j, sparse, "values");
-    int64_t count = brio__json_index(j, brio__json_get(j, sparse, "count")), stride[2];
+    int32_t indices = brio__gltf_get(j, sparse, "indices");
+    int32_t values = brio__gltf_get(j, sparse, "values");
+    int64_t count = brio__gltf_index(j, brio__gltf_get(j, sparse, "count")), stride[2];
     BrioNumberType index_type;
-    if (!number_type(brio__json_index(j, brio__json_get(j, indices, "componentType")), &index_type))
+    if (!number_type(brio__gltf_index(j, brio__gltf_get(j, indices, "componentType")), &index_type))
         return false;
     int64_t size = brio__number_size(type), index_size = brio__number_size(index_type);
-    int64_t from[2] = {brio__json_index(j, brio__json_get(j, indices, "byteOffset")),
-                       brio__json_index(j, brio__json_get(j, values, "byteOffset"))};
-    const char *at = view_bytes(g, brio__json_index(j, brio__json_get(j, indices, "bufferView")),
+    int64_t from[2] = {brio__gltf_index(j, brio__gltf_get(j, indices, "byteOffset")),
+                       brio__gltf_index(j, brio__gltf_get(j, values, "byteOffset"))};
+    const char *at = view_bytes(g, brio__gltf_index(j, brio__gltf_get(j, indices, "bufferView")),
                                 BRIO_MAX(from[0], 0), count, index_size, &stride[0]);
-    const char *data = view_bytes(g, brio__json_index(j, brio__json_get(j, values, "bufferView")),
+    const char *data = view_bytes(g, brio__gltf_index(j, brio__gltf_get(j, values, "bufferView")),
                                   BRIO_MAX(from[1], 0), count, size * out->width, &stride[1]);
     if (!at || !data) return false;
     for (int64_t k = 0; k < count; k++) {
@@ -167,15 +167,15 @@ static bool read_sparse(const Glb *g, int32_t sparse, BrioNumberType type, Numbe
 static BrioStatus read_accessor(Glb *g, int64_t number, int width, Numbers *out)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t a = entry(g, "accessors", number), sparse = brio__json_get(j, a, "sparse");
+    int32_t a = entry(g, "accessors", number), sparse = brio__gltf_get(j, a, "sparse");
     BrioNumberType type;
-    out->count = brio__json_index(j, brio__json_get(j, a, "count"));
-    out->width = width_of(g, brio__json_get(j, a, "type"));
+    out->count = brio__gltf_index(j, brio__gltf_get(j, a, "count"));
+    out->width = width_of(g, brio__gltf_get(j, a, "type"));
     bool fits = a && out->count > 0 && out->width == width &&
-                number_type(brio__json_index(j, brio__json_get(j, a, "componentType")), &type);
+                number_type(brio__gltf_index(j, brio__gltf_get(j, a, "componentType")), &type);
     if (!fits) return bad(g, "accessor", number);
-    int64_t view = brio__json_index(j, brio__json_get(j, a, "bufferView")), stride;
-    int64_t offset = brio__json_index(j, brio__json_get(j, a, "byteOffset"));
+    int64_t view = brio__gltf_index(j, brio__gltf_get(j, a, "bufferView")), stride;
+    int64_t offset = brio__gltf_index(j, brio__gltf_get(j, a, "byteOffset"));
     int64_t size = brio__number_size(type);
     /* zeros take no bytes in the file: refuse what could not be wanted */
     if (view < 0 && (!sparse || (double)out->count * width > 1e9))
@@ -186,7 +186,7 @@ static BrioStatus read_accessor(Glb *g, int64_t number, int width, Numbers *out)
     if (view >= 0 && !data) return bad(g, "accessor", number);
     out->value = brio__calloc((size_t)out->count * (size_t)width, sizeof *out->value);
     if (!out->value) return brio__no_memory(g->error);
-    bool scaled = brio__json_is(j, brio__json_get(j, a, "normalized"), "true");
+    bool scaled = brio__gltf_is(j, brio__gltf_get(j, a, "normalized"), "true");
     for (int64_t k = 0; data && k < out->count; k++)
         for (int c = 0; c < width; c++) {
             double value = brio__number_as_real(data + k * stride + c * size, type, false);
@@ -199,8 +199,8 @@ static BrioStatus read_accessor(Glb *g, int64_t number, int width, Numbers *out)
 /* The accessor that a map names, if it does. */
 static BrioStatus read_named(Glb *g, int32_t map, const char *name, int width, Numbers *out)
 {
-    int32_t value = brio__json_get(&g->json, map, name);
-    return value ? read_accessor(g, brio__json_index(&g->json, value), width, out) : BRIO_OK;
+    int32_t value = brio__gltf_get(&g->json, map, name);
+    return value ? read_accessor(g, brio__gltf_index(&g->json, value), width, out) : BRIO_OK;
 }
 
 /* ---- nodes ------------------------------------------------------------------------------ */
@@ -237,14 +237,14 @@ static void compose(const double trs[10], double m[16])
 static void read_components(const Glb *g, int32_t list, int count, double *to)
 {
     for (int i = 0; i < count; i++)
-        to[i] = brio__json_number(&g->json, brio__json_at(&g->json, list, i), to[i]);
+        to[i] = brio__gltf_number(&g->json, brio__gltf_at(&g->json, list, i), to[i]);
 }
 
 static BrioStatus read_nodes(Glb *g)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t list = brio__json_get(j, g->root, "nodes"), value = brio__json_at(j, list, 0);
-    g->node_count = brio__json_count(j, list);
+    int32_t list = brio__gltf_get(j, g->root, "nodes"), value = brio__gltf_at(j, list, 0);
+    g->node_count = brio__gltf_count(j, list);
     if (g->node_count < 1 || g->node_count > MAX_NODES) return bad(g, "the number of nodes", 0);
     g->node = brio__calloc((size_t)g->node_count, sizeof *g->node);
     g->order = brio__calloc((size_t)g->node_count, sizeof *g->order);
@@ -255,19 +255,19 @@ static BrioStatus read_nodes(Glb *g)
         n->parent = -1;
         n->value = value;
         memcpy(n->trs, none, sizeof none);
-        read_components(g, brio__json_get(j, value, "translation"), 3, n->trs);
-        read_components(g, brio__json_get(j, value, "rotation"), 4, n->trs + 3);
-        read_components(g, brio__json_get(j, value, "scale"), 3, n->trs + 7);
-        n->matrix = brio__json_count(j, brio__json_get(j, value, "matrix")) == 16;
-        read_components(g, brio__json_get(j, value, "matrix"), 16, n->local);
-        n->mesh = brio__json_index(j, brio__json_get(j, value, "mesh"));
-        n->skin = brio__json_index(j, brio__json_get(j, value, "skin"));
+        read_components(g, brio__gltf_get(j, value, "translation"), 3, n->trs);
+        read_components(g, brio__gltf_get(j, value, "rotation"), 4, n->trs + 3);
+        read_components(g, brio__gltf_get(j, value, "scale"), 3, n->trs + 7);
+        n->matrix = brio__gltf_count(j, brio__gltf_get(j, value, "matrix")) == 16;
+        read_components(g, brio__gltf_get(j, value, "matrix"), 16, n->local);
+        n->mesh = brio__gltf_index(j, brio__gltf_get(j, value, "mesh"));
+        n->skin = brio__gltf_index(j, brio__gltf_get(j, value, "skin"));
     }
     for (int64_t i = 0; i < g->node_count; i++) {
-        int32_t children = brio__json_get(j, g->node[i].value, "children");
-        int32_t child = brio__json_count(j, children) ? j->value[children].first : 0;
+        int32_t children = brio__gltf_get(j, g->node[i].value, "children");
+        int32_t child = brio__gltf_count(j, children) ? j->value[children].first : 0;
         for (; child; child = j->value[child].next) {
-            int64_t c = brio__json_index(j, child);
+            int64_t c = brio__gltf_index(j, child);
             if (c < 0 || c >= g->node_count || g->node[c].parent >= 0) return bad(g, "node", i);
             g->node[c].parent = i;
         }
@@ -305,8 +305,8 @@ static BrioStatus order_nodes(Glb *g)
 static BrioStatus read_targets(Glb *g, int32_t primitive, Piece *p)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t list = brio__json_get(j, primitive, "targets");
-    int count = brio__json_count(j, list);
+    int32_t list = brio__gltf_get(j, primitive, "targets");
+    int count = brio__gltf_count(j, list);
     if (count == 0) return BRIO_OK;
     p->target = brio__calloc((size_t)count, sizeof *p->target);
     p->w = brio__calloc((size_t)count, sizeof *p->w);
@@ -331,8 +331,8 @@ static BrioStatus read_skin(Glb *g, int32_t attributes, Piece *p)
         p->skin = -1;
         return BRIO_OK;
     }
-    int32_t joints = brio__json_get(&g->json, skin, "joints");
-    int64_t count = brio__json_count(&g->json, joints);
+    int32_t joints = brio__gltf_get(&g->json, skin, "joints");
+    int64_t count = brio__gltf_count(&g->json, joints);
     if (p->joint.count != p->base.count || p->weight.count != p->base.count ||
         (p->bind.value && p->bind.count < count))
         return bad(g, "skin", p->skin);
@@ -341,7 +341,7 @@ static BrioStatus read_skin(Glb *g, int32_t attributes, Piece *p)
         if (!(joint >= 0 && joint < (double)count)) return bad(g, "skin", p->skin);
     }
     for (int64_t k = 0; k < count; k++) {
-        int64_t node = brio__json_index(&g->json, brio__json_at(&g->json, joints, k));
+        int64_t node = brio__gltf_index(&g->json, brio__gltf_at(&g->json, joints, k));
         if (node < 0 || node >= g->node_count) return bad(g, "skin", p->skin);
     }
     return BRIO_OK;
@@ -350,8 +350,8 @@ static BrioStatus read_skin(Glb *g, int32_t attributes, Piece *p)
 static BrioStatus add_triangles(Glb *g, int32_t primitive, const Piece *p, BrioSequence *s)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t mode = brio__json_get(j, primitive, "mode");
-    if (mode && brio__json_index(j, mode) != 4) return BRIO_OK;
+    int32_t mode = brio__gltf_get(j, primitive, "mode");
+    if (mode && brio__gltf_index(j, mode) != 4) return BRIO_OK;
     Numbers index = {0};
     BrioStatus status = read_named(g, primitive, "indices", 1, &index);
     int64_t corners = index.value ? index.count : p->base.count, more = corners / 3;
@@ -376,10 +376,10 @@ static BrioStatus add_triangles(Glb *g, int32_t primitive, const Piece *p, BrioS
 static BrioStatus add_pieces(Glb *g, int64_t node, BrioSequence *s)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t list = brio__json_get(j, entry(g, "meshes", g->node[node].mesh), "primitives");
-    int32_t value = brio__json_count(j, list) ? j->value[list].first : 0;
+    int32_t list = brio__gltf_get(j, entry(g, "meshes", g->node[node].mesh), "primitives");
+    int32_t value = brio__gltf_count(j, list) ? j->value[list].first : 0;
     for (; value; value = j->value[value].next) {
-        int32_t attributes = brio__json_get(j, value, "attributes");
+        int32_t attributes = brio__gltf_get(j, value, "attributes");
         Piece *grown = brio__realloc(g->piece, (size_t)g->piece_count, (size_t)g->piece_count + 1,
                                      sizeof *grown);
         if (!grown) return brio__no_memory(g->error);
@@ -412,19 +412,19 @@ static BrioStatus read_channel(Glb *g, int32_t animation, int32_t value, int64_t
 {
     const BrioJsonFile *j = &g->json;
     Channel *c = &g->channel[g->channel_count];
-    int32_t target = brio__json_get(j, value, "target");
-    int32_t path = brio__json_get(j, target, "path");
-    int32_t sampler = brio__json_at(j, brio__json_get(j, animation, "samplers"),
-                                    brio__json_index(j, brio__json_get(j, value, "sampler")));
-    int32_t how = brio__json_get(j, sampler, "interpolation");
-    *c = (Channel){.node = brio__json_index(j, brio__json_get(j, target, "node")), .path = PATHS};
+    int32_t target = brio__gltf_get(j, value, "target");
+    int32_t path = brio__gltf_get(j, target, "path");
+    int32_t sampler = brio__gltf_at(j, brio__gltf_get(j, animation, "samplers"),
+                                    brio__gltf_index(j, brio__gltf_get(j, value, "sampler")));
+    int32_t how = brio__gltf_get(j, sampler, "interpolation");
+    *c = (Channel){.node = brio__gltf_index(j, brio__gltf_get(j, target, "node")), .path = PATHS};
     for (int i = 0; i < PATHS; i++)
-        if (brio__json_is(j, path, path_names[i])) c->path = i;
+        if (brio__gltf_is(j, path, path_names[i])) c->path = i;
     if (c->node < 0 || c->path == PATHS) return BRIO_OK; /* of an extension */
     if (c->node >= g->node_count) return bad(g, "channel", number);
     g->channel_count++;
-    c->step = brio__json_is(j, how, "STEP");
-    c->cubic = brio__json_is(j, how, "CUBICSPLINE");
+    c->step = brio__gltf_is(j, how, "STEP");
+    c->cubic = brio__gltf_is(j, how, "CUBICSPLINE");
     int width = channel_width(g, c);
     BRIO_CHECK(read_named(g, sampler, "input", 1, &c->time));
     BRIO_CHECK(read_named(g, sampler, "output", c->path == WEIGHTS ? 1 : width, &c->output));
@@ -439,9 +439,9 @@ static BrioStatus read_animation(Glb *g)
 {
     const BrioJsonFile *j = &g->json;
     int32_t animation = entry(g, "animations", 0);
-    int32_t list = brio__json_get(j, animation, "channels");
-    int32_t value = brio__json_count(j, list) ? j->value[list].first : 0;
-    g->channel = brio__calloc((size_t)brio__json_count(j, list) + 1, sizeof *g->channel);
+    int32_t list = brio__gltf_get(j, animation, "channels");
+    int32_t value = brio__gltf_count(j, list) ? j->value[list].first : 0;
+    g->channel = brio__calloc((size_t)brio__gltf_count(j, list) + 1, sizeof *g->channel);
     if (!g->channel) return brio__no_memory(g->error);
     for (int64_t k = 0; value; value = j->value[value].next, k++)
         BRIO_CHECK(read_channel(g, animation, value, k));
@@ -514,13 +514,13 @@ static void transform(const double *m, const double *p, double weight, double *x
 static BrioStatus place_piece(Glb *g, const Piece *p, double *x)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t joints = brio__json_get(j, entry(g, "skins", p->skin), "joints");
-    int64_t count = p->skin >= 0 ? brio__json_count(j, joints) : 0;
+    int32_t joints = brio__gltf_get(j, entry(g, "skins", p->skin), "joints");
+    int64_t count = p->skin >= 0 ? brio__gltf_count(j, joints) : 0;
     double *matrix = brio__alloc(16 * (size_t)count + 1, sizeof *matrix);
     if (!matrix) return brio__no_memory(g->error);
     int32_t value = count ? j->value[joints].first : 0;
     for (int64_t k = 0; k < count; k++, value = j->value[value].next) {
-        const double *global = g->node[brio__json_index(j, value)].global;
+        const double *global = g->node[brio__gltf_index(j, value)].global;
         memcpy(matrix + 16 * k, global, 16 * sizeof *matrix);
         if (p->bind.value) multiply(global, p->bind.value + 16 * k, matrix + 16 * k);
     }
@@ -607,7 +607,7 @@ static BrioStatus open_file(Glb *g, const char *bytes, size_t size)
                               "does not begin with glTF and version 2: it is no binary glTF file");
     size_t json = (size_t)brio__number_as_integer(bytes + 12, BRIO_UINT32, false);
     if (json > size - 20 || memcmp(bytes + 16, "JSON", 4)) return bad(g, "chunk", 0);
-    BrioStatus status = brio__json_parse(bytes + 20, json, &g->json, &inner);
+    BrioStatus status = brio__gltf_parse(bytes + 20, json, &g->json, &inner);
     if (status != BRIO_OK)
         return brio__error_at(g->error, status, g->file, 0, 0, NULL, "%s", inner.message);
     g->root = 1;
@@ -636,7 +636,7 @@ static void release(Glb *g)
     brio__free(g->channel);
     brio__free(g->node);
     brio__free(g->order);
-    brio__json_free(&g->json);
+    brio__gltf_free(&g->json);
 }
 
 BrioStatus brio__sequence_glb(const char *file, const char *bytes, size_t size, double fps,

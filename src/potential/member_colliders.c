@@ -25,6 +25,7 @@ static void destroy(void *self)
 static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void **self)
 {
     BrioColliders *colliders = NULL;
+    if (system->collider_params < 0) return BRIO_OK;
     BRIO_CHECK(brio__colliders_create(system, &colliders));
     if (!colliders) return BRIO_OK;
     Colliders *c = brio__calloc(1, sizeof *c);

@@ -111,14 +111,13 @@ static BrioStatus read_formulas(const BrioNode *list, BrioScript *script, BrioEr
     for (int r = 0; r < 3; r++) {
         BrioFormula formula;
         BrioError inner = {0};
-        const BrioNode *node = list->child[r];
+        BrioNode *node = list->child[r];
         int column;
         BRIO_CHECK(brio__node_text(node, &script->formula[r], error));
         if (brio__formula_compile(script->formula[r], &formula, &column, &inner) == BRIO_OK)
             continue;
-        BrioNode at = *node;
-        at.column += column - 1 + (node->quoted ? 1 : 0);
-        return brio__node_error(&at, error, "%s", inner.message);
+        node->column += column - 1 + (node->quoted ? 1 : 0); /* nobody reads on */
+        return brio__node_error(node, error, "%s", inner.message);
     }
     return BRIO_OK;
 }
