@@ -92,7 +92,7 @@ static void nothing_goes_through(void **state)
     for (size_t i = 0; i < BRIO_COUNT(speeds); i++)
         for (int k = 0; k < 2; k++) {
             hit(speeds[i], "type: ipc", k ? 1. / 240 : 1. / 60);
-            hit(speeds[i], "type: penalty, kappa: 1e4, dhat: 0.03", k ? 1. / 240 : 1. / 60);
+            hit(speeds[i], "type: penalty, kappa: 1e5, dhat: 0.03", k ? 1. / 240 : 1. / 60);
         }
 }
 

@@ -39,18 +39,19 @@ static BrioStatus check_whole(BrioBodyPlan *plan, const int32_t *vertices, int64
                        (long long)distinct, (long long)n, plan->name);
 }
 
-/* Affine bodies move as their mass points do, which are no vertices of a mesh. */
-static BrioStatus check_affine(const BrioBodyPlan *plan, const BrioScript *script, BrioError *error)
+/* Affine bodies and cages move as their mass points and nodes do, which are no vertices of a mesh.
+ */
+static BrioStatus check_follows(const BrioBodyPlan *plan, const BrioScript *script,
+                                BrioError *error)
 {
-    if (!plan->weight || !script) return BRIO_OK;
+    if ((!plan->weight && !plan->cage) || !script) return BRIO_OK;
     if (!script->formula[0] && !script->formula[1] && !script->formula[2] &&
         !(script->sequence && script->sequence->frame_count))
         return BRIO_OK;
-    return brio__error(
-        error, BRIO_ERROR_INPUT,
-        "the affine body \"%s\" does not follow frames or formulas: give poses, keys "
-        "or a velocity, or make it a solid",
-        plan->name);
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "body \"%s\", which is %s, does not follow frames or formulas: give poses, "
+                       "keys or a velocity, or make it a solid",
+                       plan->name, plan->cage ? "carried by a cage" : "affine");
 }
 
 BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count,
@@ -64,7 +65,7 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
     if (count == 0) return BRIO_OK;
     BrioBodyPlan *plan = &builder->body[body];
     BRIO_CHECK(check_script_along_x(plan, script, error));
-    BRIO_CHECK(check_affine(plan, script, error));
+    BRIO_CHECK(check_follows(plan, script, error));
     double *base = brio__alloc(3 * (size_t)count, sizeof *base);
     if (!base) return brio__no_memory(error);
     for (int64_t i = 0; i < count; i++)
@@ -78,6 +79,8 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
                                                               .translate = plan->translate},
                                           &number, error);
     brio__free(base);
+    if (status == BRIO_OK && plan->cage)
+        return brio__cage_fix(plan, vertices, count, number, error);
     for (int64_t i = 0; status == BRIO_OK && i < count; i++) {
         plan->fix[vertices[i]] = number;
         plan->row[vertices[i]] = (int32_t)i;
@@ -97,11 +100,11 @@ BrioStatus brio_builder_fix_axes(BrioBuilder *builder, int body, const int32_t *
     if (count == 0 || axes == 0) return BRIO_OK;
     if (axes == 7) return brio_builder_fix(builder, body, vertices, count, NULL, error);
     BrioBodyPlan *plan = &builder->body[body];
-    if (plan->weight)
+    if (plan->weight || plan->cage)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "the affine body \"%s\" cannot be fixed along some axes: fix all of it, "
-                           "or attach vertices",
-                           plan->name);
+                           "body \"%s\", which is %s, cannot be fixed along some axes: fix all of "
+                           "them, or attach vertices",
+                           plan->name, plan->cage ? "carried by a cage" : "affine");
     if (!plan->axes) {
         plan->axes = brio__calloc((size_t)plan->mesh->vertex_count, sizeof *plan->axes);
         if (!plan->axes) return brio__no_memory(error);

@@ -173,6 +173,10 @@ static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t 
         *row = (int32_t)(vertex - s->obstacle[owner - s->body_count].first);
         return b->obstacle[owner - s->body_count].script;
     }
+    const BrioBody *body = &s->body[owner];
+    if (body->cage)
+        return b->body[owner].node_fix[past < 0 ? brio__cage_carrier(body, vertex - body->first)
+                                                : vertex - body->mass_point];
     /* mass points go with the whole body */
     int64_t own = past < 0 ? vertex - s->body[owner].first : 0;
     *row = b->body[owner].row[own];

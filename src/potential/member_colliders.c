@@ -85,6 +85,13 @@ static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
     for (int64_t i = 0; i < count; i++, hit++) {
         double force =
             hit->weight * stiffness(c->system, pose->state->param, hit) * (hit->d - dhat);
+        int32_t node[4];
+        double share[4]; /* of a cage: nodes without coordinates carry the vertex, too */
+        int carriers = brio__system_carriers(c->system, hit->vertex, node, share);
+        for (int k = 0; k < carriers; k++) {
+            int64_t at = 3 * brio__system_fixed_index(c->system, node[k]);
+            for (int r = 0; r < 3; r++) gradient[at + r] += share[k] * force * hit->n[r];
+        }
         for (int k = 0; k < 3; k++) {
             int64_t at = 3 * brio__system_fixed_index(c->system, hit->corner[k]);
             for (int r = 0; r < 3; r++) gradient[at + r] -= hit->w[k] * force * hit->n[r];
