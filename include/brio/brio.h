@@ -1,6 +1,6 @@
 /* brio: things that bend, stretch, bounce and collide.
  *
- * This header and integrator.h, which it includes, are the whole public interface and its
+ * This header with motion.h and integrator.h, which it includes, is the public interface and its
  * documentation. The way of the data:
  *
  *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
@@ -214,6 +214,7 @@ typedef struct BrioSystem BrioSystem; /* constant during a run: topology, masses
 /* time, coordinates, velocities, live parameters, history */
 typedef struct BrioState BrioState;
 typedef struct BrioBuilder BrioBuilder;
+#include "motion.h" /* scripts and motion sequences */
 
 typedef struct BrioMaterial {
     const char *type;               /* "neo-hookean", ...: `brio list materials` */
@@ -261,17 +262,6 @@ typedef struct BrioBodyDef {
     int cage;             /* cells along the longest side of a cage (cage.h); 0: none */
 } BrioBodyDef;
 BRIO_API BrioBodyDef brio_default_body(void);
-
-/* How points without coordinates (fixed vertices, attachment points) move: turned by `angular`
- * about `about` and shifted by `velocity` from `start` to `end`, then shifted by `keys` (rows t,
- * dx, dy, dz, linear in between, held before the first and after the last). */
-typedef struct BrioScript {
-    double start, end;
-    double velocity[3], angular[3], about[3];
-    int64_t key_count;
-    const double *keys; /* copied */
-} BrioScript;
-BRIO_API BrioScript brio_default_script(void); /* at rest, from 0 to infinity */
 
 BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error);
 BRIO_API void brio_builder_free(BrioBuilder *builder);

@@ -67,13 +67,33 @@ struct BrioBodyPlan {
     int64_t hinge_count;
     int32_t *hinge; /* x 4; NULL: no bending */
     int32_t *fix;   /* per vertex: -1 free, otherwise which script (0: stands still) */
+    int32_t *row;   /* per vertex: its row of the script's sequence */
+    uint8_t *axes;  /* per vertex: coordinates that are fixed alone; NULL: none */
+    /* transform of the rest shape */
+    double linear[9], translate[3];
 };
+
+/* A script, and what it has made of its sequence and formulas. */
+typedef struct BrioScriptPlan {
+    BrioScript script; /* keys and poses owned; sequence and formulas NULL */
+    BrioScripted made; /* without vertices */
+} BrioScriptPlan;
+
+/* The points of a script, for its sequence. */
+typedef struct BrioScriptPoints {
+    int64_t count;        /* points */
+    const int32_t *row;   /* their vertices of the body or obstacle; NULL: in order */
+    int64_t of;           /* how many vertices that has */
+    const double *base;   /* count x 3: where the points start */
+    const double *linear; /* of the transform that the sequence takes too */
+    const double *translate;
+} BrioScriptPoints;
 
 typedef struct BrioAttachmentPlan {
     int body;
     int32_t vertex;
     double point[3], k;
-    int script;
+    int script, row;
 } BrioAttachmentPlan;
 
 typedef struct BrioRodPlan {
@@ -122,7 +142,7 @@ struct BrioBuilder {
     int body_count;
     BrioBodyPlan *body;
     int script_count; /* script 0 stands still */
-    BrioScript *script;
+    BrioScriptPlan *script;
     int64_t attachment_count;
     BrioAttachmentPlan *attachment;
     BrioContactDef contact; /* whose law is a name of the registry, or "" if there is none such */
@@ -169,7 +189,8 @@ BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error);
  * there is no memory, and the array is kept. */
 void *brio__room_for_one(void *array, int64_t count, size_t size);
 
-/* ---- body.c, masses.c, fixed.c ---------------------------------------------------------- */
+/* ---- body.c, masses.c, fixed.c, scripts.c
+ * ---------------------------------------------------------- */
 
 void brio__free_body_plan(BrioBodyPlan *plan);
 /* A copy of a mesh with X -> linear X + translate; without its faces. */
@@ -179,8 +200,9 @@ BrioStatus brio__lumped_masses(BrioBodyPlan *plan, BrioError *error); /* of rho 
 BrioStatus brio__shell_masses(BrioBodyPlan *plan, BrioError *error);
 BrioStatus brio__affine_masses(BrioBodyPlan *plan, BrioError *error);
 /* Copies a script and gives its number; NULL: number 0, which stands still. */
-BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script, int *number,
-                             BrioError *error);
+BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script,
+                             const BrioScriptPoints *points, int *number, BrioError *error);
+void brio__free_script_plan(BrioScriptPlan *plan);
 
 /* ---- terms.c ---------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
         brio__free(created);
         return brio__no_memory(error);
     }
-    created->script[0] = brio_default_script();
+    created->script[0].script = brio_default_script();
     created->script_count = 1;
     created->obstacle_at_fault = created->rod_at_fault = created->force_at_fault = -1;
     created->contact = brio_default_contact();
@@ -39,7 +39,7 @@ void brio_builder_free(BrioBuilder *builder)
 {
     if (!builder) return;
     for (int i = 0; i < builder->body_count; i++) brio__free_body_plan(&builder->body[i]);
-    for (int i = 0; i < builder->script_count; i++) brio__free((void *)builder->script[i].keys);
+    for (int i = 0; i < builder->script_count; i++) brio__free_script_plan(&builder->script[i]);
     brio__free(builder->body);
     brio__free(builder->script);
     brio__free(builder->attachment);
@@ -85,4 +85,10 @@ BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int6
                            "body \"%s\" has no vertex %lld: it has vertices 0 to %lld", plan->name,
                            (long long)vertex, (long long)plan->mesh->vertex_count - 1);
     return BRIO_OK;
+}
+
+const int32_t *brio__builder_triangles(const BrioBuilder *builder, int body, int64_t *count)
+{
+    *count = builder->body[body].mesh->triangle_count;
+    return builder->body[body].mesh->triangle;
 }

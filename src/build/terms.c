@@ -121,6 +121,11 @@ BrioStatus brio__build_terms(const BrioBuilder *b, BrioSystem *s)
     BRIO_CHECK(brio__contact_terms(b, s));
     s->contact_params = s->param_count;
     s->param_count += BRIO_CONTACT_PARAMS;
+    s->collider_params = -1;
+    if (brio__meets_by_vertices(b) && b->obstacle_vertices) {
+        s->collider_params = s->param_count;
+        s->param_count += BRIO_CONTACT_PARAMS;
+    }
     for (int i = 0; i < s->body_count; i++) {
         s->body[i].values = s->param_count;
         s->param_count += brio__fields_count(b->body[i].energy->fields); /* one number each */

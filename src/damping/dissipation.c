@@ -27,7 +27,8 @@ BrioStatus brio__dissipation_create(const BrioSystem *system, const BrioDamping 
     BrioStatus status = BRIO_OK;
     for (int i = 0; i < count && status == BRIO_OK; i++)
         status = add(d, brio__damping_model(damping[i].type), damping[i].values);
-    if (status == BRIO_OK && system->friction && (system->surface || system->analytic_count)) {
+    if (status == BRIO_OK && system->friction &&
+        (system->surface || system->analytic_count || system->collider_params >= 0)) {
         d->friction = d->count;
         status = add(d, &brio__friction_model, NULL);
     }

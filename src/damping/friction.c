@@ -29,6 +29,7 @@
 
 #include "../contact/law.h"
 #include "../distance.h"
+#include "../potential/colliders.h"
 #include "hold.h"
 
 #include <string.h>
@@ -275,6 +276,28 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
     return BRIO_OK;
 }
 
+/* Contacts with closed meshes, which move with their triangles. */
+static BrioStatus lag_colliders(Friction *f, BrioColliders *colliders, const BrioSystem *s,
+                                const double *param)
+{
+    const double *law = param + s->collider_params;
+    double kappa = law[BRIO_CONTACT_KAPPA], dhat = law[BRIO_CONTACT_DHAT];
+    int64_t count;
+    const BrioHit *hit = brio__colliders_find(colliders, f->x, dhat, &count);
+    for (int64_t i = 0; i < count; i++, hit++) {
+        int a = f->owner[hit->vertex], b = s->body_count + hit->obstacle;
+        const double w[4] = {1, -hit->w[0], -hit->w[1], -hit->w[2]};
+        const int32_t vertex[4] = {hit->vertex, hit->corner[0], hit->corner[1], hit->corner[2]};
+        double force = hit->weight * coefficient(s, a, b) * kappa *
+                       brio__stiffness_factor(s, a, b) * (dhat - hit->d);
+        if (!(force > 0)) continue;
+        Rub rub;
+        set_rub(f, vertex, w, hit->n, force, &rub);
+        BRIO_CHECK(brio__pairs_add(&f->next, vertex, rub.rest));
+    }
+    return BRIO_OK;
+}
+
 /* The contacts at the world positions f->x into f->next. */
 static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *state)
 {
@@ -282,6 +305,8 @@ static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *s
     brio__pairs_clear(&f->next);
     if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
     BRIO_CHECK(lag_obstacles(f, f->system, state->param));
+    BrioColliders *colliders = brio__potential_colliders(potential);
+    if (colliders) BRIO_CHECK(lag_colliders(f, colliders, f->system, state->param));
     brio__pairs_finish(&f->next);
     return brio__pairs_prepare(&f->next, f->system);
 }

@@ -58,6 +58,8 @@ BrioStatus brio__components_find(const BrioSystem *system, int32_t *component, i
             component[b] = component[b] == b ? (*count)++ : component[component[b]];
         *fixed = brio__calloc((size_t)*count, sizeof **fixed);
         if (!*fixed) return BRIO_ERROR_MEMORY;
+        for (int32_t b = 0; system->axes && b < n; b++)
+            if (system->axes[b]) (*fixed)[component[b]] = true;
     }
     return BRIO_OK;
 }

@@ -55,7 +55,7 @@ static void add_potentials(BrioSim *sim, const double *x, BrioLedger *ledger)
                                            &(BrioPose){sim->state, x, sim->state->time}, NULL,
                                            sim->term_energy);
     ledger->potential = sum.energy;
-    ledger->contact = sum.member[BRIO_MEMBER_contact];
+    ledger->contact = sum.member[BRIO_MEMBER_contact] + sum.member[BRIO_MEMBER_colliders];
     ledger->attachment = sum.member[BRIO_MEMBER_hands];
     sim->force_energy = sum.member[BRIO_MEMBER_forces];
     double none = 0;

@@ -118,7 +118,8 @@ static BrioStatus create(BrioSolver *s, void **out)
         g->touch = brio__calloc(n, sizeof(double));
         g->resting = brio__calloc(n, sizeof *g->resting);
         g->param = brio__alloc((size_t)system->param_count, sizeof(double));
-        bool contacts = system->analytic_count > 0 || system->surface;
+        bool contacts =
+            system->analytic_count > 0 || system->surface || system->collider_params >= 0;
         if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
         g->column_sum = brio__alloc(n, sizeof(double));
         g->spare = brio__alloc(coordinates, sizeof(double));
@@ -333,6 +334,7 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double
     if (g->components)
         brio__components_balance(g->components, g->hands.count ? g->column_sum : g->system->mass,
                                  g->bound, scale, gradient, step);
+    brio__system_mask(g->system, step);
 }
 
 /* Marks what is in contact with obstacles where the step begins; whether there is any. */
@@ -425,6 +427,7 @@ static BrioStatus begin(const BrioProblem *p, BrioLocalGlobal *g, double *q, Bri
             s->system,
             brio__linear_gradient(brio__potential_elements(p->potential), p->state->param, s->x),
             s->step);
+        brio__system_mask(s->system, s->step);
         bool resting = find_resting(p, g);
         for (int32_t b = 0; resting && b < s->system->block_count; b++)
             for (int r = 0; g->carried[g->components->component[b]] && r < 3; r++)

@@ -93,6 +93,7 @@ static BrioValue add_to_potential(const BrioProblem *p, const double *q, BrioSum
             p->mass / 2 * brio__mass_distance(system, q, o->target, p->mass, o->s * o->a, gradient);
     else if (gradient)
         brio__combine(system, o->s * o->a, gradient, 0, gradient, gradient);
+    if (gradient) brio__system_mask(system, gradient);
     double noise = 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * sum.noise;
     return (BrioValue){.value = distance + o->s * sum.energy + dissipation,
                        .noise = noise,

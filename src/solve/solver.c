@@ -122,6 +122,7 @@ void brio__solver_free(BrioSolver *s)
 BrioStatus brio__solver_begin(BrioSolver *s, const BrioState *state)
 {
     s->script_fraction = 1;
+    s->pushed = false;
     if (s->linear && s->linear->overlay) brio__overlay_forget(s->linear->overlay);
     if (brio__dissipation_needs_matrix(s->dissipation)) BRIO_CHECK(brio__solver_prepare(s, state));
     return brio__dissipation_lag(s->dissipation, s->potential, state, s->linear);

@@ -79,6 +79,7 @@ struct BrioSolver {
     double *gradient, *step, *trial, *blend, *difference, *damped_pose;
     /* the minimisation at hand, or the last one */
     double script_fraction; /* fraction of their way that fixed vertices have come */
+    bool pushed;            /* something was in their way in this step */
     BrioReason reason;      /* why it ended */
     int iterations;
     double speed;    /* max|dq|/h of its last Newton step */

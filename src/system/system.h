@@ -18,6 +18,7 @@
 #include "surface.h"
 #include "../energy/energy.h"
 #include "../force/force.h"
+#include "../force/formula.h"
 #include "../mesh/cage.h"
 #include "../mesh/quality.h"
 #include "../partition.h"
@@ -95,12 +96,20 @@ typedef struct BrioRod {
     double length;
 } BrioRod;
 
-/* Vertices without coordinates that move together. */
+/* Vertices without coordinates that move together (script.c). */
 typedef struct BrioScripted {
-    BrioScript script; /* keys owned */
+    BrioScript script; /* keys and poses owned; the rest is below */
     int64_t count;
     int32_t *fixed; /* indices into the fixed vertices */
+    /* of a sequence: times, and how far each row is from its base position, [frame][row][3] */
+    int64_t frame_count, row_count;
+    double *frame_time, *shift; /* NULL: none */
+    int32_t *row;               /* of each vertex */
+    BrioFormula *formula;       /* three; NULL: none */
 } BrioScripted;
+void brio__scripted_free(BrioScripted *set);
+/* Whether a script has more than velocities and keys: a sequence, poses or formulas. */
+bool brio__follows_data(const BrioSystem *system);
 
 struct BrioSystem {
     int64_t vertex_count;  /* world vertices, anchors and mass points included */
@@ -110,6 +119,7 @@ struct BrioSystem {
     int32_t *map_start; /* vertex_count + 1 */
     int32_t *map_block;
     double *map_weight;
+    uint8_t *axes;       /* of blocks: bits of coordinates that stay as they are; NULL: none do */
     int64_t fixed_count; /* vertices without coordinates */
     int32_t *fixed;      /* their vertex numbers, ascending */
     /* vertices of cages that nodes without coordinates carry, alone or with others: each is the sum
@@ -137,6 +147,8 @@ struct BrioSystem {
     BrioSurface *surface;
     /* offset of kappa, dhat, thickness of contact in the state's parameters */
     int contact_params;
+    /* the same of contact between vertices and obstacles of triangles; -1: there is none */
+    int collider_params;
     double epsv; /* m/s: speed below which friction holds */
     /* how often friction takes its normal forces in a solve; 0: until its force stays */
     int friction_iterations;
@@ -239,6 +251,9 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
 size_t brio__state_layout(const BrioState *head, size_t begin[5]);
 /* Positions of all fixed vertices at a time: b(t), into the rows of x that belong to them. */
 void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x);
+/* The velocities of scripted vertices into the rows of w that belong to them. */
+void brio__scripts_velocities(const BrioSystem *system, const BrioState *state, double time,
+                              double *w);
 /* Which of the fixed vertices a world vertex is that has no coordinates. */
 int64_t brio__system_fixed_index(const BrioSystem *system, int32_t vertex);
 /* Puts the vertices that ride on fixed nodes of cages where these carry them: to be called wherever
@@ -306,6 +321,9 @@ int64_t brio__obstacle_room(const BrioSystem *system);
 void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x,
                               double *gradients);
 double brio__obstacle_push(const double *gradients, int64_t element, double n[3]);
+
+/* Zero for coordinates that are fixed alone, of a vector of the length of q. */
+void brio__system_mask(const BrioSystem *system, double *vector);
 
 /* Vectors of the length of q. All sums are in a fixed order. */
 double brio__dot(const BrioSystem *system, const double *x, const double *y);
