@@ -185,7 +185,9 @@ BrioStatus brio__saddle_minimise(const BrioProblem *p, double *q, BrioValue *val
         bool end = small && !renewed && rest && (t == 1 || !s->limit.term);
         if (end && search.now.worst <= exact)
             return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
-        if (end && search.now.worst <= close && s->speed > 0.5 * last_speed)
+        bool tiny = s->speed * p->objective->h <= close * s->constraints->longest;
+        if ((end || (tiny && !renewed && rest)) && search.now.worst <= close &&
+            s->speed > 0.5 * last_speed)
             return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
         last_speed = s->speed;
     }
