@@ -176,7 +176,8 @@ BrioStatus brio_builder_stitch(BrioBuilder *builder, const BrioStitchDef *def, i
     Parts from = {.x = a->x}, to = {.x = b->x};
     int64_t before = builder->stitch_count;
     BrioStatus status = def->edges ? edges_of(a->mesh, &from)
-                                   : vertices_of(a->mesh, def->vertices, def->vertex_count, &from);
+                                   : vertices_of(a->mesh, def->vertex_count ? def->vertices : NULL,
+                                                 def->vertex_count, &from);
     if (status == BRIO_OK) status = targets_of(b->mesh, def->edges, &to);
     status = status == BRIO_OK ? sew(builder, def, &from, &to, error) : brio__no_memory(error);
     brio__free(from.own);
