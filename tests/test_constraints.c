@@ -511,6 +511,28 @@ static void door(void **unused)
     assert_memory_equal(x[0], x[2], sizeof x[0]);
 }
 
+/* A scripted paddle pushes the door open: nothing meets, the hinge holds. */
+static void pushed(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse(DOOR "obstacles:\n  - {type: box, size: [0.1, 0.3, 0.05], transform: {translate: "
+                   "[0.4, 0.3, 0.1]}, script: {velocity: [0, 0, -1.5]}}\n");
+    double x[24], near = INFINITY, drift = 0;
+    const double still[24] = {0}; /* the block only falls */
+    assert_int_equal(brio_sim_set_velocities(sim, 2, still, NULL), BRIO_OK);
+    for (int n = 0; n < 25; n++) {
+        step(sim, 1);
+        drift = fmax(drift, ledger(sim).rods);
+        near = fmin(near, ledger(sim).min_distance);
+    }
+    brio_sim_positions(sim, 1, x);
+    print_message("a paddle and a door: drift %.1e, smallest distance %.2e m, edge at z = %.3f m\n",
+                  drift, near, x[5]);
+    assert_true(drift < 1e-10 && near > 0 && x[5] < -0.1);
+    brio_sim_free(sim);
+}
+
 /* ---- stitches --------------------------------------------------------------------------- */
 
 #define SEWN                                                                                    \
@@ -648,8 +670,9 @@ int main(void)
         cmocka_unit_test(four_bar),        cmocka_unit_test(momenta),
         cmocka_unit_test(energy),          cmocka_unit_test(limits),
         cmocka_unit_test(volume),          cmocka_unit_test(door),
-        cmocka_unit_test(hangs),           cmocka_unit_test(breaks),
-        cmocka_unit_test(refusals),        cmocka_unit_test(failing_memory),
+        cmocka_unit_test(pushed),          cmocka_unit_test(hangs),
+        cmocka_unit_test(breaks),          cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

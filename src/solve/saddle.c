@@ -134,7 +134,7 @@ static BrioStatus stand(const BrioProblem *p, const double *q, BrioValue *value)
     BrioSolver *s = p->solver;
     Saddle now = residual(p, q);
     *value = now.value;
-    bool cut = s->limit.term && s->limit_step < BRIO_ENOUGH_LEFT;
+    bool cut = s->script_fraction < 1 || (s->limit.term && s->limit_step < BRIO_ENOUGH_LEFT);
     if (!cut && now.worst <= close && s->speed * p->objective->h <= close * s->constraints->longest)
         return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
     return brio__problem_finish(p, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
@@ -151,6 +151,17 @@ static bool settled(const BrioProblem *p, const Saddle *before, const Saddle *no
            size == 0;
 }
 
+/* While scripts are under way they go half of the way that is free, alone, and then a step relaxes
+ * what they press. Returns whether they came on. */
+static bool push(const BrioProblem *p, const double *q, Search *search)
+{
+    if (p->solver->script_fraction == 1) return false;
+    bool moved = brio__push_alone(p, q);
+    search->now = residual(p, q);
+    search->best = search->now.merit;
+    return moved;
+}
+
 BrioStatus brio__saddle_minimise(const BrioProblem *p, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
@@ -164,10 +175,12 @@ BrioStatus brio__saddle_minimise(const BrioProblem *p, double *q, BrioValue *val
     search.best = search.now.merit;
     int64_t most = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);
     for (s->iterations = 0; s->iterations < most;) {
+        bool moved = push(p, q, &search);
         BRIO_CHECK(direction(p, q));
         bool small = s->speed < s->options.tol;
         Saddle next;
         double t = lower(p, q, small, &search, &next);
+        if (t == 0 && moved) continue;
         if (t == 0) return stand(p, q, value);
         if (t == 1) s->limit.term = NULL;
         memcpy(q, s->trial, bytes);
@@ -182,12 +195,12 @@ BrioStatus brio__saddle_minimise(const BrioProblem *p, double *q, BrioValue *val
             search.best = search.now.merit;
         }
         *value = search.now.value;
-        bool end = small && !renewed && rest && (t == 1 || !s->limit.term);
+        bool arrived = s->script_fraction == 1 && !renewed && rest;
+        bool end = small && arrived && (t == 1 || !s->limit.term);
         if (end && search.now.worst <= exact)
             return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
         bool tiny = s->speed * p->objective->h <= close * s->constraints->longest;
-        if ((end || (tiny && !renewed && rest)) && search.now.worst <= close &&
-            s->speed > 0.5 * last_speed)
+        if ((end || (tiny && arrived)) && search.now.worst <= close && s->speed > 0.5 * last_speed)
             return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
         last_speed = s->speed;
     }
