@@ -313,20 +313,22 @@ static const Case cases[] = {
     {"rods and an integrator that does not take them",
      "integrator: rk4\n" POINTS "constraints:\n  - {type: rod, a: [chain, 1], b: [chain, 2]}\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:13: integrator: rk4 does not take rods; use one of backward-euler, variational, "
-     "bdf2"},
+     "scene.yaml:1:13: integrator: rk4 does not take rods and other constraints; use one of "
+     "backward-euler, implicit-midpoint, trapezoidal, theta, newmark, variational, bdf2, bdf3, "
+     "bdf4, a-1, a-search"},
     {"rods and values that do not take them",
      "integrator: {type: variational, points: 3}\n" POINTS
      "constraints:\n  - {type: rod, a: [chain, 1], b: [chain, 2]}\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:20: integrator.type: variational does not take rods with these values; use one "
-     "of backward-euler, variational, bdf2"},
+     "scene.yaml:1:20: integrator.type: variational does not take rods and other constraints with "
+     "these values; use one of backward-euler, implicit-midpoint, trapezoidal, theta, newmark, "
+     "variational, bdf2, bdf3, bdf4, a-1, a-search"},
     {"alpha and points", "integrator: {type: variational, alpha: 0, points: 2}\n" POINTS, NULL,
      NULL, NULL,
      "scene.yaml:1:13: integrator: alpha = 0 has no meaning with points = 2: leave it out, or take "
      "points: 1"},
     {"no such constraint", ROD("{type: road, a: [chain, 1], b: [chain, 2]}"), NULL, NULL, NULL,
-     "scene.yaml:8:12: constraints[0].type: type cannot be \"road\"; did you mean \"rod\"?"},
+     "scene.yaml:8:12: constraints[0].type: no constraint \"road\"; did you mean \"rod\"?"},
     {"rod of one end", ROD("{type: rod, a: [chain, 1]}"), NULL, NULL, NULL,
      "scene.yaml:8:5: constraints[0]: missing key \"b\": The other end."},
     {"rod to itself", ROD("{type: rod, a: [chain, 2], b: {vertex: 2}}"), NULL, NULL, NULL,

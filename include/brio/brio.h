@@ -1,7 +1,7 @@
 /* brio: things that bend, stretch, bounce and collide.
  *
- * This header with motion.h and integrator.h, which it includes, is the public interface and its
- * documentation. The way of the data:
+ * This header with motion.h, constraint.h and integrator.h, which it includes, is the public
+ * interface and its documentation. The way of the data:
  *
  *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
  *                           -> integrator -> minimise -> energies, linear solver -> next state
@@ -279,8 +279,7 @@ BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t 
                                         const double point[3], double k, const BrioScript *script,
                                         BrioError *error);
 /* A rigid rod: two vertices, of one body or of two, stay `length` apart (NAN: as far as they are in
- * the first state, from which a given length must not differ). One of them may be fixed, before or
- * after. Only integrators with the trait BRIO_TAKES_CONSTRAINTS can be used then. */
+ * the first state, from which a given length must not differ). Other constraints: constraint.h. */
 BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
                                      int32_t vertex_b, double length, BrioError *error);
 /* Forces beside gravity (docs/forces.md): "constant", "wind", ...: `brio list forces`. Those with a
@@ -599,7 +598,7 @@ typedef struct BrioLedger {
     double friction;                /* J of `dissipated` that friction took */
     /* m: of a vertex from a plane, or of a pair in contact; NAN without either */
     double min_distance;
-    /* largest |distance/length - 1| of the rods' ends; NAN without rods */
+    /* drift of constraints: largest |g| over its length; NAN without constraints */
     double rods;
     int64_t step;
     int iterations; /* Newton iterations of the last step */
@@ -785,6 +784,7 @@ BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double
 #endif
 
 #include "cage.h"       /* coarse cages of dense surfaces */
+#include "constraint.h" /* constraints and stitches */
 #include "integrator.h" /* writing an integrator */
 
 #endif

@@ -3,7 +3,8 @@
  *
  * Way of the data: public setters check their arguments at once and add to a plan (BrioBuilder);
  * brio_builder_finish (finish.c) checks what only the whole tells, and turns the plans into arrays
- * in a fixed order: bodies and obstacles, the map x = J q + b, pairs, masses, terms, rods, scripts,
+ * in a fixed order: bodies and obstacles, the map x = J q + b, pairs, masses, terms,
+ * constraints, scripts,
  * surface, state. */
 #ifndef BRIO_BUILD_H
 #define BRIO_BUILD_H
@@ -96,11 +97,20 @@ typedef struct BrioAttachmentPlan {
     int script, row;
 } BrioAttachmentPlan;
 
-typedef struct BrioRodPlan {
-    int body[2];
-    int32_t vertex[2];
-    double length;
-} BrioRodPlan;
+/* A constraint whose points name vertices of their own bodies; -1 - k: mass point k of an affine
+ * body. */
+typedef struct BrioConstraintPlan {
+    BrioConstraint constraint;
+    BrioEnd end[2];
+    int *owner; /* bodies of the points, -1: the world */
+} BrioConstraintPlan;
+
+/* A spring between two points: weights of four vertices, of body a and (negative) of body b. */
+typedef struct BrioStitchPlan {
+    int body[4];
+    int32_t vertex[4];
+    double weight[4], k, rest, breaking;
+} BrioStitchPlan;
 
 /* An obstacle with a formula. */
 typedef struct BrioFormulaPlan {
@@ -155,9 +165,11 @@ struct BrioBuilder {
     int64_t obstacle_vertices;
     int pair_count;
     BrioPairPlan *pair;
-    int rod_count;
-    BrioRodPlan *rod;
-    int rod_at_fault; /* -1: none */
+    int constraint_count;
+    BrioConstraintPlan *constraint;
+    int constraint_at_fault; /* -1: none */
+    int64_t stitch_count;
+    BrioStitchPlan *stitch;
     int force_count;
     BrioForcePlan *force;
     int force_at_fault; /* -1: none */
@@ -220,9 +232,9 @@ BrioStatus brio__body_term(const BrioBodyPlan *plan, BrioSystem *system, int bod
 
 /* ---- from the plans to the system: the steps of finish.c -------------------------------- */
 
-/* Errors that name an obstacle or a rod leave its number in the builder. */
+/* Errors that name an obstacle or a constraint leave its number in the builder. */
 BrioStatus brio__check_contact(BrioBuilder *builder, BrioError *error);
-BrioStatus brio__check_rods(BrioBuilder *builder, BrioError *error);
+BrioStatus brio__check_constraints(BrioBuilder *builder, BrioError *error);
 
 /* The only failure of these is a lack of memory, and of bodies TOO_LARGE. */
 BrioStatus brio__build_bodies(const BrioBuilder *builder, BrioSystem *system);
@@ -231,7 +243,9 @@ BrioStatus brio__build_map(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__build_masses(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__build_terms(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__contact_terms(const BrioBuilder *builder, BrioSystem *system);
-BrioStatus brio__build_rods(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__build_constraints(BrioBuilder *builder, BrioSystem *system);
+void brio__free_constraint_plan(BrioConstraintPlan *plan);
+BrioStatus brio__stitch_term(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__build_scripts(BrioBuilder *builder, BrioSystem *system);
 
 void brio__free_force_plan(BrioForcePlan *plan);

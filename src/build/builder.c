@@ -1,5 +1,5 @@
-/* The builder: an object that collects bodies, fixed vertices, attachments, rods, obstacles and
- * contact until brio_builder_finish makes a system of them. Here are its life and the small
+/* The builder: an object that collects bodies, fixed vertices, attachments, constraints, obstacles
+ * and contact until brio_builder_finish makes a system of them. Here are its life and the small
  * questions; each kind of thing that it collects has a file of its own. */
 #include "build.h"
 
@@ -29,7 +29,7 @@ BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
     }
     created->script[0].script = brio_default_script();
     created->script_count = 1;
-    created->obstacle_at_fault = created->rod_at_fault = created->force_at_fault = -1;
+    created->obstacle_at_fault = created->constraint_at_fault = created->force_at_fault = -1;
     created->contact = brio_default_contact();
     *builder = created;
     return BRIO_OK;
@@ -51,7 +51,10 @@ void brio_builder_free(BrioBuilder *builder)
     for (int k = 0; k < builder->analytic_count; k++) brio__free(builder->analytic[k].table);
     brio__free(builder->analytic);
     brio__free(builder->pair);
-    brio__free(builder->rod);
+    for (int i = 0; i < builder->constraint_count; i++)
+        brio__free_constraint_plan(&builder->constraint[i]);
+    brio__free(builder->constraint);
+    brio__free(builder->stitch);
     for (int i = 0; i < builder->force_count; i++) brio__free_force_plan(&builder->force[i]);
     brio__free(builder->force);
     brio__free(builder);

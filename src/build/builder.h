@@ -21,8 +21,8 @@ const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle
 
 /* The obstacle because of which brio_builder_finish failed; -1: it was something else. */
 int brio__builder_obstacle_at_fault(const BrioBuilder *builder);
-/* Likewise the rod, and the force. */
-int brio__builder_rod_at_fault(const BrioBuilder *builder);
+/* Likewise the constraint, and the force. */
+int brio__builder_constraint_at_fault(const BrioBuilder *builder);
 int brio__builder_force_at_fault(const BrioBuilder *builder);
 
 #endif

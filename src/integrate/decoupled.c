@@ -138,6 +138,17 @@ static BrioStatus euler(BrioStepper *s, double h, const double *v, const double 
     return BRIO_OK;
 }
 
+/* Velocities that constraints allow at q: then every w - alpha dv is one. p = M dv. */
+static BrioStatus hold(BrioStepper *s, double h, const double *q, double *w, double *dv, double *p)
+{
+    double time = brio_stepper_time(s) + h;
+    if (brio_stepper_rods(s) == 0) return BRIO_OK;
+    BRIO_CHECK(brio_stepper_fit_velocities(s, q, time, w));
+    BRIO_CHECK(brio_stepper_fit_velocities(s, q, time, dv));
+    brio_stepper_mass_multiply(s, dv, p);
+    return BRIO_OK;
+}
+
 static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *q, double *w,
                           const double *dv)
 {
@@ -155,6 +166,7 @@ static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, d
     double potential;
     BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv)
                    : euler(s, h, brio_stepper_v(s), acted_at_start(s), q, w, dv, p, &potential));
+    BRIO_CHECK(hold(s, h, q, w, dv, p));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
@@ -168,7 +180,8 @@ BRIO_INTEGRATOR(a_1){
     .citation = "You2026",
     .order = 1,
     .history = 3,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
+              BRIO_TAKES_CONSTRAINTS,
     .step = a1_step,
 };
 
@@ -384,7 +397,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double keeps = exp(-decay_exponent(s, h));
     target = ground + keeps * (target + added - dissipated - ground);
     double fraction = 0, rubbed = rub(s, h, q, dv, p, dissipated, &fraction);
-
+    BRIO_CHECK(hold(s, h, q, w, dv, p));
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
     double excess = potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
@@ -414,7 +427,7 @@ BRIO_INTEGRATOR(a_search){
     .order = 1,
     .history = 4,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
-              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS,
+              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS | BRIO_TAKES_CONSTRAINTS,
     .fields = search_fields,
     .step = search_step,
     .check = search_check,

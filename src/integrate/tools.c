@@ -129,7 +129,7 @@ int brio_stepper_stopped(BrioStepper *s, int iteration)
     return brio__solver_ask(solver, s->state, s->h) != BRIO_OK;
 }
 
-int brio_stepper_rods(const BrioStepper *s) { return s->system->rod_count; }
+int brio_stepper_rods(const BrioStepper *s) { return s->system->row_count; }
 
 void brio_stepper_rod_force(BrioStepper *s, double *f)
 {

@@ -40,6 +40,7 @@ BrioStatus brio__read_damping(BrioNode *root, BrioScene *scene, BrioError *error
 BrioStatus brio__read_output(BrioNode *root, BrioScene *scene, BrioError *error);
 BrioStatus brio__read_probes(BrioNode *root, BrioScene *scene, BrioError *error);
 BrioStatus brio__read_constraints(BrioNode *root, BrioBuilder *builder, BrioError *error);
+BrioStatus brio__read_stitches(BrioNode *root, BrioBuilder *builder, BrioError *error);
 BrioStatus brio__read_forces(BrioNode *root, BrioBuilder *builder, BrioError *error);
 
 /* A material: a name of `materials`, of a preset or of a type, alone or as the type of a map that

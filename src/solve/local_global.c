@@ -531,9 +531,11 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
                            "local-global ends a step before it is solved, and contact: %s needs "
                            "it solved; take contact: {type: penalty}, or solver: newton",
                            brio__law_at(system->law)->name);
-    if (system->rod_count)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global does not take rods; take springs, or solver: newton");
+    if (system->constraint_count)
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "local-global does not take rods and other constraints; take stitches or "
+            "springs, or solver: newton");
     if (integrator->traits & BRIO_LINEARISED)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,

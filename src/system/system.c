@@ -564,7 +564,9 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->body);
     brio__free(system->term);
     brio__free(system->scripted);
-    brio__free(system->rod);
+    for (int i = 0; system->constraint && i < system->constraint_count; i++)
+        brio__constraint_free(&system->constraint[i]);
+    brio__free(system->constraint);
     for (int i = 0; i < system->force_count; i++) brio__force_free(&system->force[i]);
     brio__free(system->force);
     brio__free(system->obstacle);

@@ -16,6 +16,7 @@
 #define BRIO_SYSTEM_H
 
 #include "surface.h"
+#include "../constraint/constraint.h"
 #include "../energy/energy.h"
 #include "../force/force.h"
 #include "../force/formula.h"
@@ -90,12 +91,6 @@ typedef struct BrioObstacle {
     double *table;
 } BrioObstacle;
 
-/* Two world vertices that stay this far apart. */
-typedef struct BrioRod {
-    int32_t vertex[2];
-    double length;
-} BrioRod;
-
 /* Vertices without coordinates that move together (script.c). */
 typedef struct BrioScripted {
     BrioScript script; /* keys and poses owned; the rest is below */
@@ -162,8 +157,10 @@ struct BrioSystem {
     bool *excluded;    /* pairs of owners that do not see each other, likewise; NULL: none */
     int scripted_count;
     BrioScripted *scripted;
-    int rod_count;
-    BrioRod *rod;
+    int constraint_count;
+    BrioConstraint *constraint; /* kept by multipliers (constraint/constraint.h) */
+    int row_count;              /* their conditions */
+    int stitch_term;            /* -1: no stitches */
     int force_count;
     BrioForce *force; /* beside gravity (force/force.h) */
     int param_count;
@@ -191,6 +188,9 @@ static inline int32_t brio__owned(const BrioSystem *system)
     return system->partition ? system->partition->owned : system->block_count;
 }
 
+/* Rest data of a stitch: k, length, four weights, the force at which it breaks. */
+enum { BRIO_STITCH_K, BRIO_STITCH_LENGTH, BRIO_STITCH_WEIGHT, BRIO_STITCH_BREAKING = 6 };
+
 enum { BRIO_LOSSES = BRIO_MAX_DAMPING + 1 }; /* damping models and friction */
 
 /* A hand that holds a point of a body (hands.h). Without padding: states are saved byte by byte. */
@@ -213,6 +213,7 @@ struct BrioState {
     double target, alpha; /* energy control; NAN where there is none */
     /* the ledger's sums; the last by damping model, friction after them */
     double added, unfinished, dissipated[BRIO_LOSSES];
+    double broken;  /* J that was in stitches when they broke */
     double memo[4]; /* what the integrator keeps beside the history */
     BrioGrip hand[BRIO_MAX_HANDS];
     /* lengths: 3*blocks, 3*fixed vertices, parameters, history vectors */
