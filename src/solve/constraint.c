@@ -112,6 +112,12 @@ void brio__constraints_pull_from_here(BrioConstraints *c)
     memcpy(c->force_gradient, c->gradient, (size_t)c->gradients * sizeof(double));
 }
 
+/* Whether coordinate r of a block is not fixed by itself. */
+static bool moves(const BrioSystem *s, int32_t block, int r)
+{
+    return !s->axes || !(s->axes[block] >> r & 1);
+}
+
 /* out += scale times row i of G, with the gradients `n` of all rows. */
 static void add_row(const BrioConstraints *c, int i, const double *n, double scale, double *out)
 {
@@ -123,8 +129,9 @@ static void add_row(const BrioConstraints *c, int i, const double *n, double sca
             int32_t v = one->point[p].vertex[k];
             for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
                 for (int r = 0; r < 3; r++)
-                    out[3 * (int64_t)s->map_block[m] + r] +=
-                        scale * one->point[p].weight[k] * s->map_weight[m] * n[r];
+                    if (moves(s, s->map_block[m], r))
+                        out[3 * (int64_t)s->map_block[m] + r] +=
+                            scale * one->point[p].weight[k] * s->map_weight[m] * n[r];
         }
 }
 
