@@ -174,7 +174,9 @@ static double descend(Descent *d)
     double before = brio__seconds(), inner = inner_seconds(s);
     d->allowed = s->speed > 0 ? brio__problem_max_step(d->p, d->q) : 1;
     double t = brio__line_search(d->p, d->q, d->now, d->slope, d->allowed, &next);
-    if (t == 1 && !d->small && !d->drowned && too_stiff(d, next, d->slope)) {
+    /* the kinks of friction are near once scripts have arrived */
+    bool smooth = s->dissipation->friction < 0 || !arrived(s);
+    if (t == 1 && smooth && !d->small && !d->drowned && too_stiff(d, next, d->slope)) {
         descend_ladder(&d->ladder);
         t = go_on(d, next);
     }
