@@ -189,7 +189,7 @@ BrioStatus brio__saddle_minimise(const BrioProblem *p, double *q, BrioValue *val
         search.best = fmin(search.best, next.merit);
         bool renewed = false;
         if (small && next.worst <= close)
-            BRIO_CHECK(brio__renew_friction(p, q, true, &renewal, &renewed));
+            BRIO_CHECK(brio__renew_friction(p, q, true, true, &renewal, &renewed));
         if (renewed) {
             search.now = residual(p, q);
             search.best = search.now.merit;
