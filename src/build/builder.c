@@ -3,6 +3,8 @@
  * questions; each kind of thing that it collects has a file of its own. */
 #include "build.h"
 
+#include "../handle.h"
+
 BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error)
 {
     if (error) *error = (BrioError){0};
@@ -20,11 +22,12 @@ void *brio__room_for_one(void *array, int64_t count, size_t size)
 
 BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
 {
-    BrioBuilder *created = brio__calloc(1, sizeof *created);
+    BRIO_NEEDS(builder, error);
+    BrioBuilder *created = brio__handle_create(sizeof *created, BRIO_HANDLE_BUILDER);
     if (!created) return brio__no_memory(error);
     created->script = brio__calloc(1, sizeof *created->script);
     if (!created->script) {
-        brio__free(created);
+        brio__handle_free(created);
         return brio__no_memory(error);
     }
     created->script[0] = brio_default_script();
@@ -37,7 +40,7 @@ BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
 
 void brio_builder_free(BrioBuilder *builder)
 {
-    if (!builder) return;
+    if (!BRIO_LIVES(BUILDER, builder)) return;
     for (int i = 0; i < builder->body_count; i++) brio__free_body_plan(&builder->body[i]);
     for (int i = 0; i < builder->script_count; i++) brio__free((void *)builder->script[i].keys);
     brio__free(builder->body);
@@ -54,11 +57,12 @@ void brio_builder_free(BrioBuilder *builder)
     brio__free(builder->rod);
     for (int i = 0; i < builder->force_count; i++) brio__free_force_plan(&builder->force[i]);
     brio__free(builder->force);
-    brio__free(builder);
+    brio__handle_free(builder);
 }
 
 void brio_builder_gravity(BrioBuilder *builder, const double gravity[3])
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(BUILDER, builder) && gravity);
     memcpy(builder->gravity, gravity, sizeof builder->gravity);
 }
 

@@ -3,6 +3,8 @@
  * to such a point p, E = k/2 |x - p|^2. */
 #include "build.h"
 
+#include "../handle.h"
+
 BrioScript brio_default_script(void) { return (BrioScript){.end = INFINITY}; }
 
 BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script, int *number,
@@ -10,6 +12,7 @@ BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script, int
 {
     *number = 0;
     if (!script) return BRIO_OK;
+    BRIO_NEEDS(script->key_count == 0 || (script->key_count > 0 && script->keys), error);
     if (!isfinite(script->start) || !(script->end >= script->start))
         return brio__error(error, BRIO_ERROR_INPUT, "a script must not end before it starts");
     bool finite = true;
@@ -82,6 +85,7 @@ static BrioStatus check_whole(BrioBodyPlan *plan, const int32_t *vertices, int64
 BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count,
                             const BrioScript *script, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && (vertices || count <= 0), error);
     int number;
     BRIO_CHECK(brio__builder_open(builder, error));
     for (int64_t i = 0; i < count; i++)
@@ -97,6 +101,7 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex,
                                const double point[3], double k, const BrioScript *script,
                                BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && point, error);
     BrioAttachmentPlan created = {.body = body, .vertex = vertex, .k = k};
     BRIO_CHECK(brio__builder_open(builder, error));
     BRIO_CHECK(brio__builder_check_vertex(builder, body, vertex, error));

@@ -1,9 +1,12 @@
 /* Rigid rods: |x_a - x_b| = length. The solver keeps them by multipliers (solve/constraint.h). */
 #include "build.h"
 
+#include "../handle.h"
+
 BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
                             int32_t vertex_b, double length, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder), error);
     BrioRodPlan created = {{body_a, body_b}, {vertex_a, vertex_b}, length};
     BRIO_CHECK(brio__builder_open(builder, error));
     for (int k = 0; k < 2; k++) {

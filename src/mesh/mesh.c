@@ -341,7 +341,7 @@ BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error)
 
 BrioStatus brio_mesh_surface(BrioMesh *mesh, BrioError *error)
 {
-    if (!mesh) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no mesh");
+    BRIO_NEEDS(mesh, error);
     return brio__mesh_surface(mesh, error);
 }
 

@@ -2,6 +2,8 @@
  * file is refused unless scene, instruction set and sizes are those that are expected. */
 #include "checkpoint.h"
 
+#include "../handle.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -409,6 +411,7 @@ static BrioStatus open_folder_of(const char *file, BrioFolder *folder, const cha
 
 BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && file, error);
     BrioFolder folder = {.fd = -1};
     struct stat info;
     const char *name;
@@ -461,6 +464,7 @@ static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState 
 
 BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && name, error);
     BrioState *copy = NULL;
     FILE *file = fopen(name, "re");
     if (!file)
