@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- sizes and shapes ------------------------------------------------------------------- */
 
@@ -249,6 +250,7 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     BrioExact *exact = NULL;
     BrioIntersection *list = NULL;
     int code = EXIT_DONE;
+    bool written = false;
     if (brio__exact_create(s, &exact) != BRIO_OK)
         return usage_error(&command_check, "out of memory");
     show_dhat(scene, json);
@@ -284,8 +286,17 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
              forbidden ? ": bodies with contact must begin apart; move them by "
                          "bodies.N.transform.translate, or take contact.start: untangle"
                        : "; without contact they do not feel each other");
-        code = write_intersections(picture->name, picture->force, x, list, stored);
-        if (code == EXIT_DONE && !json)
+        /* the verdict does not depend on a picture */
+        if (!picture->force && access(picture->name, F_OK) == 0) {
+            fprintf(stderr,
+                    "brio check: %s is there already and was not replaced; give --force, or "
+                    "another name with -o\n",
+                    picture->name);
+        } else {
+            code = write_intersections(picture->name, picture->force, x, list, stored);
+            written = code == EXIT_DONE;
+        }
+        if (written && !json)
             printf("    written to %s%s\n", picture->name,
                    stored < count ? ", not all of them" : "");
     }

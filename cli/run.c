@@ -143,7 +143,9 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
     if (status != BRIO_OK)
         fprintf(stderr, "%s: %s%s%s\n", brio__verdict_name(result->verdict), result->reason,
                 result->verdict == BRIO_VERDICT_STOPPED ? "; --resume continues from there: "
-                                                        : "; the last checkpoint is in ",
+                : strstr(result->reason, "make room")
+                    ? "; --resume continues from the checkpoint in "
+                    : "; the last checkpoint is in ",
                 out);
     /* What was computed is whole without its report, which can be made later: no failure of the
      * run. */

@@ -78,6 +78,14 @@ target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
+# Loaded before the program by test_out_of_memory.
+add_library(failing_malloc MODULE tests/failing_malloc.c)
+target_link_libraries(failing_malloc PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(failing_malloc PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests PREFIX ""
+  C_VISIBILITY_PRESET default INTERPROCEDURAL_OPTIMIZATION OFF)
+target_compile_definitions(test_out_of_memory PRIVATE BRIO_FAILING_MALLOC="$<TARGET_FILE:failing_malloc>")
+add_dependencies(test_out_of_memory failing_malloc)
+
 # SUNDIALS' CVODE, the reference of test_orders, which says that it is skipped where this is not found.
 find_path(BRIO_SUNDIALS_INCLUDE cvode/cvode.h)
 set(sundials "")

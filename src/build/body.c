@@ -166,6 +166,7 @@ BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *
     BRIO_CHECK(brio__builder_open(builder, error));
     if (!def->name || !def->name[0])
         return brio__error(error, BRIO_ERROR_INPUT, "a body needs a name");
+    BRIO_CHECK(brio__check_name("a body", def->name, error));
     if (!def->mesh || def->mesh->vertex_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertices", def->name);
     if (brio__builder_find(builder, def->name) >= 0)

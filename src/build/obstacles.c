@@ -20,7 +20,8 @@ static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int analy
     BrioStatus status = BRIO_OK;
     if (!name[0])
         status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle's name must not be empty");
-    if (brio__builder_find_obstacle(builder, name) >= 0)
+    if (status == BRIO_OK) status = brio__check_name("an obstacle", name, error);
+    if (status == BRIO_OK && brio__builder_find_obstacle(builder, name) >= 0)
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "two obstacles are called \"%s\": give each a name of its own", name);
     BrioObstaclePlan *grown =

@@ -3,6 +3,7 @@
 #include "motion.h"
 
 #include "../contact/obstacle.h"
+#include "../memory_text.h"
 #include "../writer.h"
 
 #include <errno.h>
@@ -354,12 +355,7 @@ BrioStatus brio__motion_head(const BrioMotionFile *m, char **bytes, size_t *size
     put(file, counts, sizeof counts);
     for (int i = 0; i < m->part_count; i++) put_part(file, &m->part[i]);
     put(file, m->plane, (size_t)m->plane_count * sizeof *m->plane);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed) {
-        free(*bytes);
-        *bytes = NULL;
-        return BRIO_ERROR_MEMORY;
-    }
+    BRIO_CHECK(brio__text_close(file, bytes));
     uint64_t length = *size;
     memcpy(*bytes + sizeof letters + 2 * sizeof(uint32_t), &length, sizeof length);
     return BRIO_OK;

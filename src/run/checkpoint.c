@@ -89,6 +89,7 @@ typedef struct Stream {
     BrioPartition *partition;
     bool reading;
     bool broken; /* ended too early, or does not fit */
+    bool out_of_memory;
     uint64_t hash;
 } Stream;
 
@@ -129,7 +130,7 @@ static void visit_shared(Stream *s, double *value, const int64_t *number, const 
     enum { PIECE = 1 << 18 };
     double *piece = brio__alloc((size_t)(PIECE * width), sizeof *piece);
     bool memory = s->reading ? piece != NULL : !brio__partition_any(s->partition, !piece);
-    if (!memory) s->broken = true;
+    if (!memory) s->broken = s->out_of_memory = true;
     for (int64_t begin = 0; memory && begin < all; begin += PIECE) {
         int64_t end = BRIO_MIN(all, begin + PIECE);
         size_t bytes = (size_t)(end - begin) * (size_t)width * sizeof *piece;
@@ -255,7 +256,7 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
     if (s->reading && !s->broken) {
         c->frame_time =
             c->frame_count >= 0 ? brio__alloc((size_t)c->frame_count + 1, sizeof(double)) : NULL;
-        if (!c->frame_time) s->broken = true;
+        if (!c->frame_time) s->broken = s->out_of_memory = true;
     }
     visit_bytes(s, c->frame_time, (size_t)c->frame_count * sizeof(double));
     visit_state(s, state);
@@ -361,6 +362,7 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     visit(&s, &found, state);
     if (s.broken) {
         brio__free(found.frame_time);
+        if (s.out_of_memory) return brio__no_memory(error);
         return refuse(folder, error, damaged);
     }
     *c = found;
@@ -453,6 +455,7 @@ static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState 
     visit_head(&s, &found, first, &version, &mark);
     visit(&s, &found, copy);
     brio__free(found.frame_time);
+    if (s.out_of_memory) return brio__no_memory(error);
     if (s.broken)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "%s was saved under an integrator that remembers another number of "
