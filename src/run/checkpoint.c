@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 static const char letters[8] = "brio-ckp";
-enum { VERSION = 4 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
+/* A state of another shape is another version. docs/formats.md has the policy: what the version
+ * before wrote is read. */
+enum { FORMAT = 4, OLDEST = 3, VERSION = FORMAT << 16 | sizeof(BrioState) };
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene -------------------------------------------------------------------- */
@@ -84,8 +86,15 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
 
 /* ---- one description for writing and reading -------------------------------------------- */
 
+static bool readable(uint32_t version)
+{
+    return (version & 0xffff) == sizeof(BrioState) && version >> 16 >= OLDEST &&
+           version >> 16 <= FORMAT;
+}
+
 typedef struct Stream {
-    FILE *file; /* of processes that write together: NULL of all but the first */
+    uint32_t format; /* of the file that is read */
+    FILE *file;      /* of processes that write together: NULL of all but the first */
     BrioPartition *partition;
     bool reading;
     bool broken; /* ended too early, or does not fit */
@@ -237,8 +246,10 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
     VISIT(s, c->totals.solve.iterations);
     VISIT(s, c->totals.solve.evaluations);
     VISIT(s, c->totals.solve.roundoff);
-    VISIT(s, c->totals.solve.friction_renewals);
-    VISIT(s, c->totals.solve.friction_open);
+    if (!s->reading || s->format >= 4) {
+        VISIT(s, c->totals.solve.friction_renewals);
+        VISIT(s, c->totals.solve.friction_open);
+    }
     VISIT(s, c->totals.setup);
     VISIT(s, c->totals.output);
     VISIT(s, c->totals.wall);
@@ -339,9 +350,12 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     if (mark != BYTE_ORDER_MARK)
         return refuse(folder, error,
                       "was written on a machine with another byte order; start again with --force");
-    if (version != VERSION)
-        return refuse(folder, error,
-                      "was written by another version of brio; start again with --force");
+    if (!readable(version))
+        return refuse(
+            folder, error,
+            "was written by another version of brio; continue with that version, or start "
+            "again with --force");
+    s.format = version >> 16;
     rewind(file);
     if (!whole(file)) return refuse(folder, error, damaged);
     found.isa[sizeof found.isa - 1] = 0;
@@ -440,7 +454,7 @@ static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState 
     visit_head(&s, &found, first, &version, &mark);
     if (s.broken || memcmp(first, letters, sizeof first))
         return brio__error(error, BRIO_ERROR_INPUT, "%s is no checkpoint, or is cut off", name);
-    if (mark != BYTE_ORDER_MARK || version != VERSION)
+    if (mark != BYTE_ORDER_MARK || !readable(version))
         return brio__error(
             error, BRIO_ERROR_INPUT,
             "%s was written by another version of brio, or on another kind of machine", name);
@@ -449,6 +463,7 @@ static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState 
                            "%s belongs to other bodies than those of this simulation: load the "
                            "scene that it was saved from",
                            name);
+    s.format = version >> 16;
     rewind(file);
     if (!whole(file)) return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged or cut off", name);
     rewind(file);
