@@ -242,6 +242,17 @@ typedef struct Picture {
     bool force;
 } Picture;
 
+/* A picture that is there already stays, and the verdict does not depend on it. */
+static bool is_there(const char *picture)
+{
+    if (access(picture, F_OK) != 0) return false;
+    fprintf(stderr,
+            "brio check: %s is there already and was not replaced; give --force, or another name "
+            "with -o\n",
+            picture);
+    return true;
+}
+
 /* An exit code: of writing the picture. */
 static int check_intersections(const BrioScene *scene, const double *x, const Picture *picture,
                                BrioJson *json, Findings *found)
@@ -250,7 +261,6 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     BrioExact *exact = NULL;
     BrioIntersection *list = NULL;
     int code = EXIT_DONE;
-    bool written = false;
     if (brio__exact_create(s, &exact) != BRIO_OK)
         return usage_error(&command_check, "out of memory");
     show_dhat(scene, json);
@@ -286,17 +296,9 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
              forbidden ? ": bodies with contact must begin apart; move them by "
                          "bodies.N.transform.translate, or take contact.start: untangle"
                        : "; without contact they do not feel each other");
-        /* the verdict does not depend on a picture */
-        if (!picture->force && access(picture->name, F_OK) == 0) {
-            fprintf(stderr,
-                    "brio check: %s is there already and was not replaced; give --force, or "
-                    "another name with -o\n",
-                    picture->name);
-        } else {
-            code = write_intersections(picture->name, picture->force, x, list, stored);
-            written = code == EXIT_DONE;
-        }
-        if (written && !json)
+        bool kept = !picture->force && is_there(picture->name);
+        if (!kept) code = write_intersections(picture->name, picture->force, x, list, stored);
+        if (!kept && code == EXIT_DONE && !json)
             printf("    written to %s%s\n", picture->name,
                    stored < count ? ", not all of them" : "");
     }

@@ -1,3 +1,4 @@
+/* Streams into memory (memory_text.h): the end of one, with its outcome. */
 #include "memory_text.h"
 
 #include <stdlib.h>

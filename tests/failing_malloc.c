@@ -79,8 +79,8 @@ void *aligned_alloc(size_t align, size_t size)
 
 int posix_memalign(void **block, size_t align, size_t size)
 {
-    void *made = FAILS ? NULL : __libc_memalign(align, size);
-    if (!made) return ENOMEM;
-    *block = made;
+    void *created = FAILS ? NULL : __libc_memalign(align, size);
+    if (!created) return ENOMEM;
+    *block = created;
     return 0;
 }

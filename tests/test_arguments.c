@@ -54,7 +54,7 @@ static BrioField fields[] = {{"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Sti
 
 static BrioBuilder *with_body(void)
 {
-    BrioBuilder *made = NULL;
+    BrioBuilder *created = NULL;
     BrioMesh *box = NULL;
     body = brio_default_body();
     assert_int_equal(brio_mesh_shape("box", NULL, &box, NULL), BRIO_OK);
@@ -62,36 +62,36 @@ static BrioBuilder *with_body(void)
     assert_int_equal(brio_material_set(&body.material, "E", 1e5, NULL), BRIO_OK);
     body.name = "a";
     body.mesh = box;
-    assert_int_equal(brio_builder_create(&made, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&created, NULL), BRIO_OK);
     BrioError why = {0};
-    if (brio_builder_body(made, &body, NULL, &why)) fail_msg("%s", why.message);
+    if (brio_builder_body(created, &body, NULL, &why)) fail_msg("%s", why.message);
     brio_mesh_free(box);
     body.mesh = &plain_mesh;
-    return made;
+    return created;
 }
 
-static void make_pair(BrioSystem **made, BrioState **begun)
+static void make_pair(BrioSystem **created, BrioState **begun)
 {
     BrioBuilder *b = with_body();
-    assert_int_equal(brio_builder_finish(b, made, begun, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_finish(b, created, begun, NULL), BRIO_OK);
     brio_builder_free(b);
 }
 
 static BrioSystem *new_system(void)
 {
-    BrioSystem *made;
+    BrioSystem *created;
     BrioState *begun;
-    make_pair(&made, &begun);
+    make_pair(&created, &begun);
     brio_state_free(begun);
-    return made;
+    return created;
 }
 
 static BrioState *new_state(void)
 {
-    BrioSystem *made;
+    BrioSystem *created;
     BrioState *begun;
-    make_pair(&made, &begun);
-    brio_system_free(made);
+    make_pair(&created, &begun);
+    brio_system_free(created);
     return begun;
 }
 
