@@ -129,6 +129,14 @@ endif()
 set_tests_properties(layers PROPERTIES LABELS quick TIMEOUT 60)
 set_tests_properties(touches PROPERTIES LABELS quick TIMEOUT 300)
 
+# A disk that fails, power cuts, and a few cases of the campaign (`make campaign` runs more of it).
+if(BRIO_PYTHON3 AND NOT BRIO_SANITIZE)
+  add_test(NAME crash COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/crash.py $<TARGET_FILE:brio_cli> 29)
+  add_test(NAME campaign COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/campaign.py $<TARGET_FILE:brio_cli> --cases 24
+    --shim $<TARGET_FILE:failing_malloc>)
+  set_tests_properties(crash campaign PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
+
 # What integrators leave to be linked is public (link-time optimisation, if switched on, hides the symbols).
 find_program(BRIO_NM nm)
 mark_as_advanced(BRIO_NM)
