@@ -1,6 +1,7 @@
 /* The rule of brio.h about arguments, on every function of the public headers: what is NULL and
  * must not be, and handles that were freed, are refused. Each call runs in a process of its own, so
  * that a crash has a name. */
+#include "brio/matrices.h"
 #include "sim/sim.h"
 
 #include <dirent.h>
@@ -50,6 +51,10 @@ static BrioSolution solution;
 static BrioSpring spring;
 static BrioPull pull;
 static BrioPlane plane;
+static BrioCageInfo cage;
+static BrioTriplets triplets;
+static const int32_t *nodes;
+static const double *weights;
 static BrioField fields[] = {{"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness."}, {0}};
 
 static BrioBuilder *with_body(void)

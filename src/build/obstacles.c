@@ -51,6 +51,10 @@ BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *de
     BRIO_CHECK(brio__mesh_check(def->mesh, error));
     BRIO_CHECK(brio__plan_mesh(def->mesh, def->linear, def->translate, &mesh, error));
     BrioStatus status = mesh->tet_count ? brio__mesh_surface(mesh, error) : BRIO_OK;
+    if (def->mesh->faces && !mesh->tet_count &&
+        brio__faces_triangles(def->mesh->faces) == mesh->triangle_count &&
+        !(mesh->faces = brio__faces_copy(def->mesh->faces)))
+        status = brio__no_memory(error);
     if (status == BRIO_OK && mesh->triangle_count > 0)
         mesh->edge_count = 0; /* the surface is what bodies meet */
     else if (status == BRIO_OK && mesh->edge_count > 0)
@@ -166,6 +170,8 @@ BrioStatus brio__build_obstacles(const BrioBuilder *b, BrioSystem *s)
         s->obstacle[i].edge_count = plan->mesh->edge_count;
         s->obstacle[i].edge = plan->mesh->edge;
         plan->mesh->triangle = plan->mesh->edge = NULL;
+        s->obstacle[i].faces = plan->mesh->faces;
+        plan->mesh->faces = NULL;
         first += plan->mesh->vertex_count;
     }
     return BRIO_OK;
