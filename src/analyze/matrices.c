@@ -4,7 +4,6 @@
 #include "brio/matrices.h"
 
 #include "../handle.h"
-
 #include "../linear/overlay.h"
 #include "../sim/sim.h"
 #include "modes.h"
