@@ -277,7 +277,7 @@ void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v
 
 int brio_stepper_friction_shift(BrioStepper *s, const BrioObjective *o, const double *q, double *f)
 {
-    BRIO_NEEDS_OR(s && v && f, 0);
+    BRIO_NEEDS_OR(s && o && q && f, 0);
     int i = s->dissipation->friction;
     if (i < 0) return 0;
     const BrioDamper *d = &s->dissipation->damper[i];
@@ -290,7 +290,7 @@ int brio_stepper_friction_shift(BrioStepper *s, const BrioObjective *o, const do
 void brio_stepper_count_friction(BrioStepper *s, const BrioObjective *o, const double *q,
                                  double weight, double *f)
 {
-    BRIO_NEEDS_OR_NOTHING(s && v && f);
+    BRIO_NEEDS_OR_NOTHING(s && o && q && f);
     int i = s->dissipation->friction;
     if (!brio_stepper_friction_shift(s, o, q, f)) return;
     brio__combine(s->system, 1, s->impulse[i], -weight, f, s->impulse[i]);
