@@ -191,7 +191,7 @@ int brio_stepper_stopped(BrioStepper *s, int iteration)
 int brio_stepper_rods(const BrioStepper *s)
 {
     BRIO_NEEDS_OR(s, 0);
-    return s->system->rod_count;
+    return s->system->row_count;
 }
 
 void brio_stepper_rod_force(BrioStepper *s, double *f)
@@ -240,6 +240,7 @@ void brio_stepper_uniform_gradient(BrioStepper *s, double *gradient)
         brio__linear_gradient(brio__potential_elements(s->potential), s->state->param, s->x);
     brio__combine(s->system, 1, weight, 0, weight, gradient);
     brio__partition_complete(s->system->partition, gradient);
+    brio__system_mask(s->system, gradient);
 }
 
 /* After damping model i has been asked for its force. */
@@ -266,6 +267,7 @@ static void damping_force(BrioStepper *s, const double *q, const double *v, doub
         brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
         count_more(s, i, weight);
     }
+    brio__system_mask(s->system, f);
 }
 
 void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h,
@@ -284,6 +286,7 @@ int brio_stepper_friction_shift(BrioStepper *s, const BrioObjective *o, const do
     BrioProblem problem = brio__problem(s->solver, s->state, o);
     BrioMotion motion = brio__problem_motion(&problem, q);
     d->model->shift(d->self, s->state, &motion, f);
+    brio__system_mask(s->system, f);
     return brio__norm_max(s->system, f) > 0;
 }
 
@@ -404,6 +407,15 @@ void brio_stepper_add_damping(BrioStepper *s, double scale, double *f)
     for (int i = 0; i < s->dissipation->count; i++)
         if (s->dissipation->damper[i].model->potential)
             brio__combine(s->system, 1, f, scale, s->impulse[i], f);
+}
+
+int brio_stepper_held_friction(const BrioStepper *s, double *f)
+{
+    BRIO_NEEDS_OR(s && f, 0);
+    int i = s->dissipation->friction;
+    if (i < 0 || !brio_stepper_unfinished(s)) return 0;
+    brio__combine(s->system, 1, s->impulse[i], 0, s->impulse[i], f);
+    return 1;
 }
 
 void brio_stepper_residual(BrioStepper *s, double *r)
