@@ -91,8 +91,8 @@ static BrioStatus check_types(BrioBuilder *b, BrioError *error)
         const BrioObstaclePlan *o = &b->obstacle[i];
         if (o->analytic >= 0 || !brio__meets_by_vertices(b)) continue;
         b->obstacle_at_fault = i;
-        BRIO_CHECK(brio__collider_check(o->name, o->mesh->triangle, o->mesh->triangle_count,
-                                        error));
+        BRIO_CHECK(
+            brio__collider_check(o->name, o->mesh->triangle, o->mesh->triangle_count, error));
         b->obstacle_at_fault = -1;
     }
     return BRIO_OK;
