@@ -17,7 +17,7 @@ need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground test test-long test-clients bench install uninstall package wheel fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground test test-long test-clients bench campaign sbom install uninstall package wheel fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -68,6 +68,16 @@ test-clients:
 
 bench: build
 	@build/brio bench $(BENCH)
+
+# Random scenes, damaged inputs, interrupted runs for SECONDS; what fails is kept in tests/campaign.
+SECONDS ?= 3600
+SEED ?= 1
+campaign: tests-ready
+	@python3 -B tests/campaign.py $(BUILD)/brio --seconds $(SECONDS) --seed $(SEED) --keep tests/campaign --shim $(BUILD)/tests/failing_malloc.so
+	@python3 -B tests/crash.py $(BUILD)/brio
+
+sbom: build
+	@python3 -B cmake/sbom.py . build/brio build/brio.spdx.json
 
 install: build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- sizes and shapes ------------------------------------------------------------------- */
 
@@ -269,6 +270,17 @@ typedef struct Picture {
     bool force;
 } Picture;
 
+/* A picture that is there already stays, and the verdict does not depend on it. */
+static bool is_there(const char *picture)
+{
+    if (access(picture, F_OK) != 0) return false;
+    fprintf(stderr,
+            "brio check: %s is there already and was not replaced; give --force, or another name "
+            "with -o\n",
+            picture);
+    return true;
+}
+
 /* An exit code: of writing the picture. */
 static int check_intersections(const BrioScene *scene, const double *x, const Picture *picture,
                                BrioJson *json, Findings *found)
@@ -312,8 +324,9 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
              forbidden ? ": bodies with contact must begin apart; move them by "
                          "bodies.N.transform.translate, or take contact.start: untangle"
                        : "; without contact they do not feel each other");
-        code = write_intersections(picture->name, picture->force, x, list, stored);
-        if (code == EXIT_DONE && !json)
+        bool kept = !picture->force && is_there(picture->name);
+        if (!kept) code = write_intersections(picture->name, picture->force, x, list, stored);
+        if (!kept && code == EXIT_DONE && !json)
             printf("    written to %s%s\n", picture->name,
                    stored < count ? ", not all of them" : "");
     }

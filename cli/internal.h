@@ -23,6 +23,7 @@
 #include "linear/cholmod_calls.h" /* bench: a second opinion */
 #include "linear/linear.h"        /* reference, bench, --version: linear solvers */
 #include "linear/scalar.h"        /* bench: the factorisation of local-global */
+#include "memory_text.h"          /* reports, import: texts in memory */
 #include "mesh/measure.h"         /* check, mesh: what a mesh is like */
 #include "mesh/mesh.h"            /* mesh, check, import: reading and writing meshes */
 #include "mesh/quality.h"         /* check: sizes and shapes */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -37,7 +38,8 @@ enum {
     USUAL_PORT = 8737,
     MAX_REQUEST = 8192, /* bytes of a request's head */
     MAX_CLIENTS = 64,
-    PATIENCE = 30 /* seconds for one client */
+    PATIENCE = 30, /* seconds for one client */
+    REQUEST = 5    /* of them, until it has said what it wants */
 };
 
 /* The page and the engine with threads beside it; nothing else is given away. */
@@ -101,6 +103,7 @@ static void answer_client(int client, const char *folder)
         have += (size_t)got;
         request[have] = 0;
     }
+    alarm(PATIENCE);
     size_t method = strcspn(request, " \r\n"), line = strcspn(request, "\r\n");
     char *address = request + method + 1;
     char *version = request[method] == ' ' ? strchr(address, ' ') : NULL;
@@ -143,11 +146,44 @@ static int listen_on(int port, int *got)
     return listener;
 }
 
-/* A process for each client, which an alarm ends: one that sends nothing keeps nobody waiting. */
+/* The processes of clients, the oldest first. */
+typedef struct Clients {
+    pid_t process[MAX_CLIENTS];
+    int count;
+} Clients;
+
+/* Forgets those that have ended; if there is no room, ends the oldest, so that clients that say
+ * nothing keep nobody waiting. */
+static void make_room(Clients *c)
+{
+    int kept = 0;
+    for (int i = 0; i < c->count; i++)
+        if (waitpid(c->process[i], NULL, WNOHANG) == 0) c->process[kept++] = c->process[i];
+    c->count = kept;
+    if (c->count < MAX_CLIENTS) return;
+    kill(c->process[0], SIGKILL);
+    waitpid(c->process[0], NULL, 0);
+    memmove(c->process, c->process + 1, (size_t)--c->count * sizeof *c->process);
+}
+
+/* In the process of a client, which an alarm ends. */
+static void attend(int client, const char *folder)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    alarm(REQUEST);
+    answer_client(client, folder);
+    /* what is not read yet would otherwise make the answer be lost */
+    shutdown(client, SHUT_WR);
+    for (char rest[1024]; read(client, rest, sizeof rest) > 0;) continue;
+    _exit(0);
+}
+
 static int serve(const char *page, int port, bool print)
 {
     char folder[4096], address[64];
-    int got, clients = 0, listener = listen_on(port ? port : USUAL_PORT, &got);
+    Clients clients = {.count = 0};
+    int got, listener = listen_on(port ? port : USUAL_PORT, &got);
     if (listener < 0 && !port) listener = listen_on(0, &got);
     if (listener < 0) {
         fprintf(stderr,
@@ -164,23 +200,16 @@ static int serve(const char *page, int port, bool print)
     catch_signals();
     if (!print) open_in_browser(address);
     while (!stop_wanted) {
-        while (clients > 0 && waitpid(-1, NULL, clients < MAX_CLIENTS ? WNOHANG : 0) > 0) clients--;
         if (poll(&(struct pollfd){.fd = listener, .events = POLLIN}, 1, 1000) <= 0) continue;
+        make_room(&clients);
         int client = accept(listener, NULL, NULL);
         if (client < 0) continue;
         pid_t child = fork();
         if (child == 0) {
             close(listener);
-            signal(SIGINT, SIG_DFL);
-            signal(SIGTERM, SIG_DFL);
-            alarm(PATIENCE);
-            answer_client(client, folder);
-            /* what is not read yet would otherwise make the answer be lost */
-            shutdown(client, SHUT_WR);
-            for (char rest[1024]; read(client, rest, sizeof rest) > 0;) continue;
-            _exit(0);
+            attend(client, folder);
         }
-        if (child > 0) clients++;
+        if (child > 0) clients.process[clients.count++] = child;
         close(client);
     }
     close(listener);

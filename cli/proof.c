@@ -64,7 +64,7 @@ static BrioStatus own_line(Proof *p, bool head, char **text, BrioError *error)
         status = brio__energy_row(&writer, p->sim, &ledger, error);
     }
     brio__c_locale_leave(before);
-    if (fclose(writer.file) && status == BRIO_OK)
+    if (brio__text_close(writer.file, text) && status == BRIO_OK)
         status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     if (status == BRIO_OK && size > 0) (*text)[size - 1] = 0; /* without the end of the line */
     return status;

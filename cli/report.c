@@ -382,7 +382,8 @@ static BrioStatus put_sheet(Report *r, BrioMotionFile **motion, const char *cons
     FILE *memory = status == BRIO_OK ? open_memstream(&png, &size) : NULL;
     if (memory) {
         status = brio__png_write(memory, rgb, WIDE * INSTANTS, HIGH * count);
-        if (fclose(memory)) status = BRIO_ERROR_MEMORY;
+        if (brio__text_close(memory, &png)) status = BRIO_ERROR_MEMORY;
+        if (status != BRIO_OK) size = 0;
         fputs("<img style=\"max-width:100%\" alt=\"Six instants of the motion\" "
               "src=\"data:image/png;base64,",
               r->file);
@@ -500,8 +501,8 @@ static BrioStatus put_data(Report *r)
 
 BrioStatus report_end(Report *r)
 {
-    if (r->chart_text && fclose(r->chart_text)) note(r, BRIO_ERROR_MEMORY);
-    if (r->run_text && fclose(r->run_text)) note(r, BRIO_ERROR_MEMORY);
+    if (r->chart_text) note(r, brio__text_close(r->chart_text, &r->charts));
+    if (r->run_text) note(r, brio__text_close(r->run_text, &r->runs));
     if (r->status == BRIO_OK && has_script()) note(r, put_data(r));
     brio__html_end(r->file);
     brio__free(r->number);

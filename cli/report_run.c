@@ -409,8 +409,8 @@ static void put_scene(const RunReport *r)
     size_t size = 0;
     FILE *memory = scene ? open_memstream(&text, &size) : NULL;
     if (!memory) return;
-    brio__tree_json(scene, 0, memory);
-    if (fclose(memory) == 0) {
+    BrioStatus status = brio__tree_json(scene, 0, memory);
+    if (brio__text_close(memory, &text) == BRIO_OK && status == BRIO_OK) {
         brio__html_element(file, "h2", "The scene");
         fputs("<details><summary>As it was run (run.json)</summary><pre><code>", file);
         brio__html_text(file, text);

@@ -1,6 +1,7 @@
 /* brio run: a scene from its initial state to its end, with results in a folder. */
 #include "commands.h"
 #include "progress.h"
+#include "room.h"
 #include "report.h"
 
 #include "internal.h"
@@ -143,7 +144,9 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
     if (status != BRIO_OK)
         fprintf(stderr, "%s: %s%s%s\n", brio__verdict_name(result->verdict), result->reason,
                 result->verdict == BRIO_VERDICT_STOPPED ? "; --resume continues from there: "
-                                                        : "; the last checkpoint is in ",
+                : strstr(result->reason, "make room")
+                    ? "; --resume continues from the checkpoint in "
+                    : "; the last checkpoint is in ",
                 out);
     /* What was computed is whole without its report, which can be made later: no failure of the
      * run. */
@@ -236,6 +239,25 @@ static BrioStatus run_aside(Job *job, BrioRunOptions *options, bool *left)
     return job->status;
 }
 
+/* Runs the scene, and on a full disk again, from its last checkpoint, when there is room. */
+static BrioStatus run_with_patience(Job *job, Asked *asked, bool *left)
+{
+    const SceneArguments *given = &asked->scene;
+    BrioRunOptions *options = &asked->options;
+    BrioStatus status = run_aside(job, options, left);
+    while (status == BRIO_ERROR_FILE && !*left && job->result.started &&
+           wait_for_room(options->out, job->result.reason)) {
+        brio__scene_free(job->scene);
+        *job = (Job){.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+        options->force = false;
+        options->resume = true;
+        status =
+            brio__scene_load(given->name, given->sets, given->set_count, &job->scene, &job->error);
+        if (status == BRIO_OK) status = run_aside(job, options, left);
+    }
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
@@ -256,7 +278,7 @@ static int run(int argc, char **argv)
     cluster_last_words(asked.options.out);
     BrioRunResult *result = &job.result;
     bool left = false;
-    BrioStatus status = cluster_is_one() ? run_aside(&job, &asked.options, &left)
+    BrioStatus status = cluster_is_one() ? run_with_patience(&job, &asked, &left)
                                          : brio__run(job.scene, &asked.options, result, &job.error);
     if (!is_root)
         return !result->started ? EXIT_USAGE : status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;

@@ -44,7 +44,7 @@ foreach(file ${tests})
   add_dependencies(${program} brio_cli)
   add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   if(BRIO_MPI)
-    set_tests_properties(${name} PROPERTIES LABELS cluster TIMEOUT 1200)
+    set_tests_properties(${name} PROPERTIES LABELS cluster TIMEOUT 3600)
   elseif(name MATCHES "^long_")
     set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 3600)
   else()
@@ -77,6 +77,14 @@ endforeach()
 target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
+
+# Loaded before the program by test_out_of_memory.
+add_library(failing_malloc MODULE tests/failing_malloc.c)
+target_link_libraries(failing_malloc PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(failing_malloc PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests PREFIX ""
+  C_VISIBILITY_PRESET default INTERPROCEDURAL_OPTIMIZATION OFF)
+target_compile_definitions(test_out_of_memory PRIVATE BRIO_FAILING_MALLOC="$<TARGET_FILE:failing_malloc>")
+add_dependencies(test_out_of_memory failing_malloc)
 
 # SUNDIALS' CVODE, the reference of test_orders and test_constraints, which say what is skipped where it is not found.
 find_path(BRIO_SUNDIALS_INCLUDE cvode/cvode.h)
@@ -122,6 +130,14 @@ else()
 endif()
 set_tests_properties(layers PROPERTIES LABELS quick TIMEOUT 60)
 set_tests_properties(touches PROPERTIES LABELS quick TIMEOUT 300)
+
+# A disk that fails, power cuts, and a few cases of the campaign (`make campaign` runs more of it).
+if(BRIO_PYTHON3 AND NOT BRIO_SANITIZE)
+  add_test(NAME crash COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/crash.py $<TARGET_FILE:brio_cli> 29)
+  add_test(NAME campaign COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/campaign.py $<TARGET_FILE:brio_cli> --cases 24
+    --shim $<TARGET_FILE:failing_malloc>)
+  set_tests_properties(crash campaign PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
 
 # What integrators leave to be linked is public (link-time optimisation, if switched on, hides the symbols).
 find_program(BRIO_NM nm)

@@ -98,8 +98,19 @@ BrioStatus brio__no_memory(BrioError *error)
     return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
 }
 
+BrioStatus brio__bad_argument(BrioError *error, const char *function)
+{
+    if (error) *error = (BrioError){0};
+    return brio__error(error, BRIO_ERROR_ARGUMENT,
+                       "%s: an argument is NULL that must not be, or an object that was freed",
+                       function);
+}
+
 void brio_error_text(const BrioError *error, char *text, size_t size)
 {
+    BRIO_NEEDS_OR_NOTHING(text && size > 0);
+    text[0] = 0;
+    BRIO_NEEDS_OR_NOTHING(error);
     char place[640] = "";
     /* the value of an option begins there: says nothing */
     bool option = !strncmp(error->file, "--", 2) && error->line == 1 && error->column == 1;

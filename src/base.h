@@ -24,6 +24,9 @@ BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file,
 /* Out of memory, with its sentence. */
 BrioStatus brio__no_memory(BrioError *error);
 
+/* An argument of a public function is not what it needs (BRIO_NEEDS). */
+BrioStatus brio__bad_argument(BrioError *error, const char *function);
+
 /* The name of `names` (count of them) nearest to `word`, or NULL if none is near enough to
  * suggest. */
 const char *brio__nearest(const char *word, const char *const *names, int count);

@@ -66,6 +66,7 @@ int brio__fields_offset(const BrioField *fields, const char *name)
 
 void brio_fields_defaults(const BrioField *fields, double *values)
 {
+    BRIO_NEEDS_OR_NOTHING(values);
     for (const BrioField *field = fields; field && field->name; field++)
         for (int i = 0; i < brio__field_width(field); i++)
             *values++ = field->type == BRIO_LIST ? 0 : field->default_value;
@@ -174,6 +175,7 @@ static void list_names(const BrioField *fields, char *text, size_t size)
 BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name,
                            const double *value, BrioError *error)
 {
+    BRIO_NEEDS(values && name && value, error);
     int offset;
     const BrioField *field = name ? find_field(fields, name, &offset) : NULL;
     if (!field) {

@@ -12,6 +12,21 @@
         if (status_ != BRIO_OK) return status_; \
     } while (0)
 
+/* The arguments that a public function needs (brio.h, "Arguments"). If they are not there, it
+ * returns BRIO_ERROR_ARGUMENT with a sentence, another value, or nothing. */
+#define BRIO_NEEDS(condition, error)                                    \
+    do {                                                                \
+        if (!(condition)) return brio__bad_argument((error), __func__); \
+    } while (0)
+#define BRIO_NEEDS_OR(condition, value) \
+    do {                                \
+        if (!(condition)) return value; \
+    } while (0)
+#define BRIO_NEEDS_OR_NOTHING(condition) \
+    do {                                 \
+        if (!(condition)) return;        \
+    } while (0)
+
 #define BRIO_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define BRIO_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define BRIO_COUNT(array) (sizeof(array) / sizeof((array)[0]))

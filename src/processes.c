@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool started;
 static int process, processes = 1;
@@ -34,10 +35,21 @@ static PetscErrorCode say_petsc(MPI_Comm comm, int line, const char *function, c
     return code;
 }
 
+/* Open MPI's processes look out for messages without a pause. Where there are more of them than
+ * cores, those that wait must give their core to those that work. Asked for before MPI begins; a
+ * choice of the user is kept. */
+static void yield_where_cores_are_short(void)
+{
+    const char *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    if (here && atol(here) > sysconf(_SC_NPROCESSORS_ONLN))
+        setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+}
+
 BrioStatus brio__processes_start(BrioError *error)
 {
     if (started) return BRIO_OK;
     static const char *const fixed[] = {"-options_left 0", "-no_signal_handler"};
+    yield_where_cores_are_short();
     if (PetscInitializeNoArguments())
         return brio__error(error, BRIO_ERROR_UNSUPPORTED, "PETSc and MPI could not be started");
     started = true;

@@ -14,7 +14,7 @@ static const char *remedy(int reason)
 {
     switch (reason) {
     case ENOSPC:
-    case EDQUOT: return "; make room, then continue with --resume";
+    case EDQUOT: return "; make room, then try again";
     case EFBIG: return "; the file may not grow further (ulimit -f)";
     case EACCES:
     case EPERM:

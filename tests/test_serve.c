@@ -140,6 +140,17 @@ static void bears_nonsense(void **state)
     for (int i = 0; i < 20; i++) close(idle[i]);
 }
 
+/* More idle clients than the server attends to: the page comes before their time is up. */
+static void idle_clients_keep_nobody_waiting(void **state)
+{
+    (void)state;
+    int idle[150];
+    for (int i = 0; i < 150; i++) assert_true((idle[i] = connect_to(htonl(INADDR_LOOPBACK))) >= 0);
+    for (int i = 0; i < 3; i++)
+        assert_true(begins(ask("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 200 OK\r\n"));
+    for (int i = 0; i < 150; i++) close(idle[i]);
+}
+
 static void says_what_is_wrong(void **state)
 {
     (void)state;
@@ -170,8 +181,8 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_the_page), cmocka_unit_test(gives_nothing_else),
-        cmocka_unit_test(bears_nonsense), cmocka_unit_test(says_what_is_wrong),
-        cmocka_unit_test(ends_with_a_signal)};
+        cmocka_unit_test(gives_the_page),     cmocka_unit_test(gives_nothing_else),
+        cmocka_unit_test(bears_nonsense),     cmocka_unit_test(idle_clients_keep_nobody_waiting),
+        cmocka_unit_test(says_what_is_wrong), cmocka_unit_test(ends_with_a_signal)};
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -442,8 +442,16 @@ static void *simulate(void *context)
     return NULL;
 }
 
+/* s of processor time that this process has used. */
+static double processor_time(void)
+{
+    struct timespec busy;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &busy);
+    return (double)busy.tv_sec + 1e-9 * (double)busy.tv_nsec;
+}
+
 /* Simulations in threads of the program, each with threads of the pool: the bits are those of one
- * alone. */
+ * alone, and threads that wait do not burn the time of those that work. */
 static void test_simulations(void **state)
 {
     (void)state;
@@ -451,11 +459,14 @@ static void test_simulations(void **state)
                                              "scenes/cloth.yaml"};
     Trial alone[SIMS] = {{0}}, beside[SIMS] = {{0}};
     pthread_t thread[SIMS];
+    double start = processor_time();
     brio_set_threads(1);
     for (int i = 0; i < SIMS; i++) {
         alone[i].scene = beside[i].scene = scenes[i];
         assert_null(simulate(&alone[i]));
     }
+    double one_by_one = processor_time() - start;
+    start += one_by_one;
     brio_set_threads(2);
     for (int i = 0; i < SIMS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, simulate, &beside[i]), 0);
@@ -468,6 +479,10 @@ static void test_simulations(void **state)
         free(alone[i].x);
         free(beside[i].x);
     }
+    double together = processor_time() - start;
+    print_message("processor time: %.3g s one by one, %.3g s together with 2 threads each\n",
+                  one_by_one, together);
+    assert_true(together < 3 * one_by_one); /* waiting without sleep took many times as much */
     brio_set_threads(0);
 }
 

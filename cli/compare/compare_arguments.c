@@ -60,7 +60,7 @@ static BrioStatus make_label(const BrioNode *node, const char *type, char *label
         FILE *file = open_memstream(&text, &length);
         if (!file) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
         BrioStatus status = brio__tree_json(child, -1, file);
-        if (fclose(file) && status == BRIO_OK) status = BRIO_ERROR_MEMORY;
+        if (brio__text_close(file, &text)) status = BRIO_ERROR_MEMORY;
         if (status == BRIO_OK)
             used += (size_t)snprintf(label + used, size - used, " %s=%s", child->key,
                                      child->kind == BRIO_NODE_SCALAR ? child->text : text);

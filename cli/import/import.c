@@ -37,7 +37,7 @@ static int convert(int format, const char *in, const char *out, bool force)
     FILE *memory = open_memstream(&text, &size);
     if (!memory) return usage_error(&command_import, "out of memory");
     BrioStatus status = formats[format].convert(in, folder, memory, &report, &error);
-    bool whole = !ferror(memory) && !fclose(memory);
+    bool whole = brio__text_close(memory, &text) == BRIO_OK;
     int code = EXIT_DONE;
     if (status != BRIO_OK) {
         code = say_error(&error, EXIT_USAGE);

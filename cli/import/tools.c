@@ -152,9 +152,7 @@ BrioStatus import_parts(const char *folder, const char *path, bool points, const
         fprintf(file, "%s%.17g%s", i % 3 ? " " : "v ", mesh->x[i], i % 3 == 2 ? "\n" : "");
     for (int64_t i = 0; !points && i < 2 * mesh->edge_count; i++)
         fprintf(file, "%s%d%s", i % 2 ? " " : "s ", mesh->edge[i] + 1, i % 2 ? "\n" : "");
-    bool failed = ferror(file) != 0;
-    if (fclose(file)) failed = true;
-    BrioStatus status = failed ? brio__error(error, BRIO_ERROR_MEMORY, "out of memory") : BRIO_OK;
+    BrioStatus status = brio__text_close(file, &text) ? brio__no_memory(error) : BRIO_OK;
     for (int i = 1; status == BRIO_OK && taken; i++) {
         char number[16] = "";
         if (i > 1) snprintf(number, sizeof number, "-%d", i);

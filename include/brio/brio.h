@@ -1,7 +1,7 @@
 /* brio: things that bend, stretch, bounce and collide.
  *
- * This header with motion.h, constraint.h and integrator.h, which it includes, is the public
- * interface and its documentation. The way of the data:
+ * This header with those that it includes (motion.h, constraint.h, cage.h, ccd.h, integrator.h) is
+ * the public interface and its documentation. The way of the data:
  *
  *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
  *                           -> integrator -> minimise -> energies, linear solver -> next state
@@ -13,6 +13,15 @@
  * of the mathematics that the caller may act on, negative values are errors. Those that can refuse
  * for a reason worth a sentence take a `BrioError *error` last, which receives the sentence if they
  * fail; it may be NULL. What fails leaves its outputs and the object as they were.
+ *
+ * Arguments. A pointer must not be NULL unless its description says that it may be. A handle
+ * (BrioSim, BrioSystem, BrioState, BrioBuilder) must be alive. Every function checks both. If they
+ * do not hold, it changes nothing and returns BRIO_ERROR_ARGUMENT; a function without a status
+ * returns NULL, NAN, 0 for a count, -1 for a number in a list, or nothing. What frees takes NULL
+ * and what was freed already. A freed handle is found by its address: if a new object of the same
+ * kind has that address, the call goes to the new one. Not checked: lengths of arrays, a BrioMesh
+ * or another plain struct that was freed, a stepper outside of its step, and one object in two
+ * threads at once.
  *
  * Definitions. What creates something takes a struct that describes it, and brio_default_NAME
  * returns that struct with its defaults: take it and set what differs.
@@ -190,7 +199,8 @@ enum { BRIO_EDGE_STRUCTURAL = 0, BRIO_EDGE_SHEAR = 1, BRIO_EDGE_BEND = 2 };
 BRIO_API BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error);
 
 /* Makes a mesh of a named shape ("box", "ball", ... see `brio list shapes`) from the values of its
- * field table; start from brio_fields_defaults and set what differs with brio_fields_set. */
+ * field table; start from brio_fields_defaults and set what differs with brio_fields_set. NULL: the
+ * defaults. */
 BRIO_API BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **mesh,
                                     BrioError *error);
 BRIO_API const BrioField *brio_shape_fields(const char *shape); /* NULL: no such shape */
@@ -266,8 +276,8 @@ BRIO_API BrioBodyDef brio_default_body(void);
 BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error);
 BRIO_API void brio_builder_free(BrioBuilder *builder);
 BRIO_API void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]);
-/* Returns the body's number through `body`. The error names the element or vertex that is at
- * fault. */
+/* Returns the body's number through `body` (may be NULL). The error names the element or vertex
+ * that is at fault. */
 BRIO_API BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body,
                                       BrioError *error);
 BRIO_API BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices,
@@ -766,24 +776,12 @@ BRIO_API BrioEnergyDef brio_default_energy(void); /* of springs: give name, fiel
  * is missing. */
 BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error);
 
-/* --------------------------------------------------------------------------------------
- * Continuous collision detection: do a vertex v and a face f0 f1 f2, or two edges a0 a1 and b0 b1,
- * touch while their corners move straight from x0 (t = 0) to x1 (t = 1)?
- *
- * 0: they do not, *toi is 1. 1: they may; *toi is never later than the first time they do. Touching
- * counts, at both ends too. A contact is never missed: the answer holds for the exact motion (1-t)
- * x0 + t x1 of the doubles given. Pairs that miss each other by rounding errors may be answered by
- * 1. Input that is not finite: 1, *toi 0.
- * -------------------------------------------------------------------------------------- */
-
-BRIO_API int brio_ccd_vertex_face(const double x0[12], const double x1[12], double *toi);
-BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double *toi);
-
 #ifdef __cplusplus
 }
 #endif
 
 #include "cage.h"       /* coarse cages of dense surfaces */
+#include "ccd.h"        /* continuous collision detection of single pairs */
 #include "constraint.h" /* constraints and stitches */
 #include "integrator.h" /* writing an integrator */
 

@@ -3,21 +3,28 @@
  * beside it become entries of both triangles in the order of coordinates. */
 #include "brio/matrices.h"
 
+#include "../handle.h"
 #include "../linear/overlay.h"
 #include "../sim/sim.h"
 #include "modes.h"
 
 #include <string.h>
 
-int64_t brio_sim_coordinates(const BrioSim *sim) { return sim->state->coordinates; }
+int64_t brio_sim_coordinates(const BrioSim *sim)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), 0);
+    return sim->state->coordinates;
+}
 
 void brio_sim_masses(const BrioSim *sim, double *mass)
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(SIM, sim) && mass);
     for (int64_t k = 0; k < sim->state->coordinates; k++) mass[k] = sim->system->mass[k / 3];
 }
 
 BrioStatus brio_sim_gradient(BrioSim *sim, double *gradient)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim) && gradient, BRIO_ERROR_ARGUMENT);
     const BrioState *state = sim->state;
     brio__system_positions(sim->system, state, state->q, state->time, sim->world);
     BrioSum sum = brio__potential_evaluate(
@@ -27,6 +34,7 @@ BrioStatus brio_sim_gradient(BrioSim *sim, double *gradient)
 
 void brio_triplets_free(BrioTriplets *t)
 {
+    BRIO_NEEDS_OR_NOTHING(t);
     brio__free(t->row);
     brio__free(t->column);
     brio__free(t->value);
@@ -79,6 +87,7 @@ static BrioStatus collect(const BrioLinear *linear, bool elements, BrioTriplets 
 
 BrioStatus brio_sim_hessian(BrioSim *sim, int elements, BrioTriplets *hessian, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && hessian, error);
     BrioStiffness *stiffness = NULL;
     const BrioState *state = sim->state;
     BrioTriplets found = {0};

@@ -3,6 +3,8 @@
  * The initial state is the given one, or the rest shape with velocities v + omega x (x - about). */
 #include "build.h"
 
+#include "../handle.h"
+
 BrioBodyDef brio_default_body(void) { return (BrioBodyDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
 
 void brio__free_body_plan(BrioBodyPlan *plan)
@@ -176,9 +178,11 @@ static BrioStatus plan_body(const BrioBodyDef *def, BrioBodyPlan *plan, BrioErro
 BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body,
                              BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && def, error);
     BRIO_CHECK(brio__builder_open(builder, error));
     if (!def->name || !def->name[0])
         return brio__error(error, BRIO_ERROR_INPUT, "a body needs a name");
+    BRIO_CHECK(brio__check_name("a body", def->name, error));
     if (!def->mesh || def->mesh->vertex_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertices", def->name);
     if (brio__builder_find(builder, def->name) >= 0)

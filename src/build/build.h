@@ -196,6 +196,7 @@ static inline bool brio__meets_by_vertices(const BrioBuilder *builder)
 /* ---- builder.c -------------------------------------------------------------------------- */
 
 /* Every public function begins with it: clears the error, refuses a builder that is finished. */
+BrioStatus brio__check_name(const char *what, const char *name, BrioError *error);
 BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error);
 /* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if
  * there is no memory, and the array is kept. */

@@ -3,12 +3,25 @@
  * questions; each kind of thing that it collects has a file of its own. */
 #include "build.h"
 
+#include "../handle.h"
+
+enum { MAX_NAME = 255 }; /* bytes; frame files and motion.bin hold names of that length */
+
 BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error)
 {
     if (error) *error = (BrioError){0};
     if (!builder->finished) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_ARGUMENT,
                        "this builder was finished already: begin another one");
+}
+
+BrioStatus brio__check_name(const char *what, const char *name, BrioError *error)
+{
+    size_t length = strlen(name);
+    if (length <= MAX_NAME) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "the name of %s has %zu bytes, and results hold at most %d; make it shorter",
+                       what, length, MAX_NAME);
 }
 
 void *brio__room_for_one(void *array, int64_t count, size_t size)
@@ -20,11 +33,12 @@ void *brio__room_for_one(void *array, int64_t count, size_t size)
 
 BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
 {
-    BrioBuilder *created = brio__calloc(1, sizeof *created);
+    BRIO_NEEDS(builder, error);
+    BrioBuilder *created = brio__handle_create(sizeof *created, BRIO_HANDLE_BUILDER);
     if (!created) return brio__no_memory(error);
     created->script = brio__calloc(1, sizeof *created->script);
     if (!created->script) {
-        brio__free(created);
+        brio__handle_free(created);
         return brio__no_memory(error);
     }
     created->script[0].script = brio_default_script();
@@ -37,7 +51,7 @@ BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
 
 void brio_builder_free(BrioBuilder *builder)
 {
-    if (!builder) return;
+    if (!BRIO_LIVES(BUILDER, builder)) return;
     for (int i = 0; i < builder->body_count; i++) brio__free_body_plan(&builder->body[i]);
     for (int i = 0; i < builder->script_count; i++) brio__free_script_plan(&builder->script[i]);
     brio__free(builder->body);
@@ -57,11 +71,12 @@ void brio_builder_free(BrioBuilder *builder)
     brio__free(builder->stitch);
     for (int i = 0; i < builder->force_count; i++) brio__free_force_plan(&builder->force[i]);
     brio__free(builder->force);
-    brio__free(builder);
+    brio__handle_free(builder);
 }
 
 void brio_builder_gravity(BrioBuilder *builder, const double gravity[3])
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(BUILDER, builder) && gravity);
     memcpy(builder->gravity, gravity, sizeof builder->gravity);
 }
 

@@ -8,6 +8,7 @@
 #include "build.h"
 
 #include "../distance.h"
+#include "../handle.h"
 
 static const double near = 1e-6; /* of a length: what counts as none */
 
@@ -171,6 +172,7 @@ static void carry(const Carrier *c, int32_t vertex, const double y[3], BrioPoint
 
 BrioStatus brio_default_constraint(const char *type, BrioConstraintDef *def, BrioError *error)
 {
+    BRIO_NEEDS(type && def, error);
     const BrioConstraintType *found = brio__constraint_type(type);
     if (!found)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "no constraint \"%s\"", type ? type : "");
@@ -187,6 +189,7 @@ BrioStatus brio_default_constraint(const char *type, BrioConstraintDef *def, Bri
 BrioStatus brio_constraint_set(BrioConstraintDef *def, const char *name, double value,
                                BrioError *error)
 {
+    BRIO_NEEDS(def && name, error);
     const BrioConstraintType *type = brio__constraint_type(def->type);
     if (!type)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "no constraint \"%s\"",
@@ -362,6 +365,7 @@ static BrioStatus make_plan(const BrioBuilder *b, const BrioConstraintDef *def,
 BrioStatus brio_builder_constraint(BrioBuilder *builder, const BrioConstraintDef *def,
                                    BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && def, error);
     BrioConstraintPlan created = {0};
     double *y = NULL;
     BRIO_CHECK(brio__builder_open(builder, error));
@@ -394,6 +398,7 @@ BrioStatus brio_builder_constraint(BrioBuilder *builder, const BrioConstraintDef
 BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
                             int32_t vertex_b, double length, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder), error);
     BrioConstraintDef def;
     BRIO_CHECK(brio__builder_open(builder, error));
     BRIO_CHECK(brio__builder_check_vertex(builder, body_a, vertex_a, error));

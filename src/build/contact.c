@@ -6,7 +6,7 @@
  * open. */
 #include "../contact/collider.h"
 #include "../contact/contact.h"
-
+#include "../handle.h"
 #include "build.h"
 
 BrioContactDef brio_default_contact(void)
@@ -17,6 +17,7 @@ BrioContactDef brio_default_contact(void)
 
 void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(BUILDER, builder) && def);
     const BrioLaw *law = brio__law_at(brio__law_find(def->law ? def->law : "ipc"));
     builder->contact = *def;
     builder->contact.law = law ? law->name : ""; /* refused when the builder is finished */
@@ -34,6 +35,7 @@ static BrioStatus add_pair(BrioBuilder *builder, const BrioPairPlan *pair, BrioE
 
 BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder), error);
     BRIO_CHECK(brio__builder_open(builder, error));
     if (!(mu >= 0) || isinf(mu))
         return brio__error(error, BRIO_ERROR_INPUT,
@@ -43,6 +45,7 @@ BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu, 
 
 BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder), error);
     BRIO_CHECK(brio__builder_open(builder, error));
     return add_pair(builder, &(BrioPairPlan){a, b, NAN, true}, error);
 }

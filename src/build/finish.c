@@ -2,6 +2,8 @@
  * tells is checked first, so that a builder that fails there can still be changed. */
 #include "build.h"
 
+#include "../handle.h"
+
 static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioError *error)
 {
     BrioStatus status = brio__build_bodies(b, s);
@@ -36,6 +38,7 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
 BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state,
                                BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && system && state, error);
     BRIO_CHECK(brio__builder_open(builder, error));
     if (builder->body_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT, "there are no bodies");
@@ -44,7 +47,7 @@ BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioSt
             return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
     BRIO_CHECK(brio__check_contact(builder, error));
     BRIO_CHECK(brio__check_constraints(builder, error));
-    BrioSystem *created = brio__calloc(1, sizeof *created);
+    BrioSystem *created = brio__handle_create(sizeof *created, BRIO_HANDLE_SYSTEM);
     if (!created) return brio__no_memory(error);
     builder->finished = true;
     BrioStatus status = build(builder, created, state, error);

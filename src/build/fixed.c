@@ -3,6 +3,8 @@
  * to such a point p, E = k/2 |x - p|^2. */
 #include "build.h"
 
+#include "../handle.h"
+
 /* The points that hold a bar1d move along x only too. */
 static BrioStatus check_script_along_x(const BrioBodyPlan *plan, const BrioScript *script,
                                        BrioError *error)
@@ -57,6 +59,7 @@ static BrioStatus check_follows(const BrioBodyPlan *plan, const BrioScript *scri
 BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count,
                             const BrioScript *script, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && (vertices || count <= 0), error);
     int number;
     BRIO_CHECK(brio__builder_open(builder, error));
     for (int64_t i = 0; i < count; i++)
@@ -91,6 +94,7 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
 BrioStatus brio_builder_fix_axes(BrioBuilder *builder, int body, const int32_t *vertices,
                                  int64_t count, unsigned axes, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && (vertices || count <= 0), error);
     BRIO_CHECK(brio__builder_open(builder, error));
     if (axes > 7)
         return brio__error(error, BRIO_ERROR_INPUT, "axes %u: bit 0 is x, bit 1 is y, bit 2 is z",
@@ -148,6 +152,7 @@ BrioStatus brio_builder_attach_all(BrioBuilder *builder, int body, const int32_t
                                    int64_t count, const double *points, double k,
                                    const double *weight, const BrioScript *script, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && (vertices || count <= 0), error);
     BRIO_CHECK(brio__builder_open(builder, error));
     for (int64_t i = 0; i < count; i++)
         BRIO_CHECK(brio__builder_check_vertex(builder, body, vertices[i], error));
@@ -191,5 +196,6 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex,
                                const double point[3], double k, const BrioScript *script,
                                BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && point, error);
     return brio_builder_attach_all(builder, body, &vertex, 1, point, k, NULL, script, error);
 }

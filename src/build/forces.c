@@ -5,6 +5,8 @@
  * rest area of its triangles, or its fraction of the mass of all chosen ones. */
 #include "build.h"
 
+#include "../handle.h"
+
 #include <stdlib.h>
 
 void brio__free_force_plan(BrioForcePlan *plan)
@@ -20,6 +22,7 @@ int brio__builder_force_at_fault(const BrioBuilder *builder) { return builder->f
 
 BrioStatus brio_default_force(const char *type, BrioForceDef *def, BrioError *error)
 {
+    BRIO_NEEDS(type && def, error);
     const BrioForceType *found = brio__force_type(type);
     if (!found) return brio__error(error, BRIO_ERROR_ARGUMENT, "no force \"%s\"", type ? type : "");
     *def = (BrioForceDef){.type = found->name};
@@ -32,6 +35,7 @@ BrioStatus brio_default_force(const char *type, BrioForceDef *def, BrioError *er
 BrioStatus brio_force_set(BrioForceDef *def, const char *name, const double *value,
                           BrioError *error)
 {
+    BRIO_NEEDS(def && name && value, error);
     const BrioForceType *type = brio__force_type(def->type);
     if (!type)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "no force \"%s\"",
@@ -178,6 +182,7 @@ static BrioStatus make_plan(const BrioBuilder *b, const BrioForceDef *def, BrioF
 
 BrioStatus brio_builder_force(BrioBuilder *builder, const BrioForceDef *def, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && def, error);
     BrioForcePlan created = {0};
     BRIO_CHECK(brio__builder_open(builder, error));
     const BrioForceType *type = brio__force_type(def->type);

@@ -3,6 +3,8 @@
  * numbered together in the order of the calls. */
 #include "build.h"
 
+#include "../handle.h"
+
 BrioObstacleDef brio_default_obstacle(void)
 {
     return (BrioObstacleDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -18,7 +20,8 @@ static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int analy
     BrioStatus status = BRIO_OK;
     if (!name[0])
         status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle's name must not be empty");
-    if (brio__builder_find_obstacle(builder, name) >= 0)
+    if (status == BRIO_OK) status = brio__check_name("an obstacle", name, error);
+    if (status == BRIO_OK && brio__builder_find_obstacle(builder, name) >= 0)
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "two obstacles are called \"%s\": give each a name of its own", name);
     BrioObstaclePlan *grown =
@@ -39,6 +42,7 @@ static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int analy
 
 BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && def, error);
     BrioMesh *mesh = NULL;
     int script;
     BRIO_CHECK(brio__builder_open(builder, error));
@@ -83,6 +87,7 @@ static BrioStatus add_analytic(BrioBuilder *builder, const char *name,
 BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3],
                               const double normal[3], BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && point && normal, error);
     BrioFormulaPlan created = {.type = brio__obstacle_type("plane"),
                                .obstacle = builder->obstacle_count};
     const double values[6] = {point[0], point[1], point[2], normal[0], normal[1], normal[2]};
@@ -95,6 +100,7 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
                               const double *values, const double linear[9],
                               const double translate[3], BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && shape && values && linear && translate, error);
     const BrioField *fields = brio_shape_fields(shape);
     BrioFormulaPlan created = {.type = brio__obstacle_type(shape),
                                .obstacle = builder->obstacle_count};
@@ -119,6 +125,7 @@ BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int 
                                     const double *height, double spacing, const double linear[9],
                                     const double translate[3], BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && height && linear && translate, error);
     BrioFormulaPlan created = {.type = brio__obstacle_type("heightfield"),
                                .obstacle = builder->obstacle_count};
     BRIO_CHECK(brio__builder_open(builder, error));

@@ -128,6 +128,8 @@ BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script,
 {
     *number = 0;
     if (!script) return BRIO_OK;
+    BRIO_NEEDS(script->key_count == 0 || (script->key_count > 0 && script->keys), error);
+    BRIO_NEEDS(script->pose_count == 0 || (script->pose_count > 0 && script->poses), error);
     BRIO_CHECK(check_script(script, error));
     BrioScriptPlan plan = {.script = *script};
     BrioScript *to = &plan.script;

@@ -6,6 +6,7 @@
 #include "build.h"
 
 #include "../distance.h"
+#include "../handle.h"
 
 #include <stdlib.h>
 
@@ -170,6 +171,7 @@ static BrioStatus sew(BrioBuilder *b, const BrioStitchDef *def, const Parts *fro
 BrioStatus brio_builder_stitch(BrioBuilder *builder, const BrioStitchDef *def, int64_t *count,
                                BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && def, error);
     BRIO_CHECK(brio__builder_open(builder, error));
     BRIO_CHECK(check(builder, def, error));
     const BrioBodyPlan *a = &builder->body[def->a], *b = &builder->body[def->b];

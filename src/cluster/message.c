@@ -3,6 +3,7 @@
 #include "split.h"
 
 #include "../contact/obstacle.h"
+#include "../handle.h"
 
 #include <string.h>
 
@@ -202,7 +203,7 @@ BrioStatus brio__message_unpack(const char *bytes, size_t size, BrioSystem **loc
                                 BrioState **state, int32_t **ghost)
 {
     Stream s = {.bytes = (char *)bytes, .size = size, .reading = true};
-    BrioSystem *y = brio__calloc(1, sizeof *y);
+    BrioSystem *y = brio__handle_create(sizeof *y, BRIO_HANDLE_SYSTEM);
     *state = NULL;
     *ghost = NULL;
     if (y && (y->partition = brio__calloc(1, sizeof *y->partition))) {

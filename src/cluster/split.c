@@ -10,6 +10,7 @@
 
 #include "../contact/contact.h"
 #include "../field.h"
+#include "../handle.h"
 #include "../potential/components.h"
 
 #include <string.h>
@@ -469,7 +470,8 @@ BrioStatus brio__split(const BrioSystem *system, const BrioState *state, const B
                .d = d,
                .process = process,
                .surfaces = system->surface};
-    w.to = room(&w, 1, sizeof *w.to);
+    w.to = brio__handle_create(sizeof *w.to, BRIO_HANDLE_SYSTEM);
+    w.failed = !w.to;
     w.partition = room(&w, 1, sizeof *w.partition);
     w.vertex = local_of ? local_of : room(&w, system->vertex_count, sizeof *w.vertex);
     w.block = room(&w, system->block_count, sizeof *w.block);

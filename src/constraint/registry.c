@@ -35,6 +35,7 @@ const char *brio_constraint_at(int i)
 
 const BrioField *brio_constraint_fields(const char *type)
 {
+    BRIO_NEEDS_OR(type, NULL);
     const BrioConstraintType *found = brio__constraint_type(type);
     return found ? found->fields : NULL;
 }

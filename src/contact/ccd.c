@@ -366,11 +366,15 @@ static int query(int pairs, const double x0[12], const double x1[12], double *to
 
 int brio_ccd_vertex_face(const double x0[12], const double x1[12], double *toi)
 {
+    if (toi) *toi = 0;
+    BRIO_NEEDS_OR(x0 && x1 && toi, 1);
     return query(3, x0, x1, toi);
 }
 
 int brio_ccd_edge_edge(const double x0[12], const double x1[12], double *toi)
 {
+    if (toi) *toi = 0;
+    BRIO_NEEDS_OR(x0 && x1 && toi, 1);
     return query(4, x0, x1, toi);
 }
 

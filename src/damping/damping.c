@@ -34,12 +34,14 @@ const char *brio_damping_at(int i)
 
 const BrioField *brio_damping_fields(const char *type)
 {
+    BRIO_NEEDS_OR(type, NULL);
     const BrioDampingModel *model = brio__damping_model(type);
     return model ? model->fields : NULL;
 }
 
 BrioStatus brio_default_damping(const char *type, BrioDamping *damping, BrioError *error)
 {
+    BRIO_NEEDS(type && damping, error);
     const BrioDampingModel *model = brio__damping_model(type);
     if (!model) return brio__error(error, BRIO_ERROR_ARGUMENT, "no damping model \"%s\"", type);
     *damping = (BrioDamping){.type = model->name};
@@ -49,6 +51,7 @@ BrioStatus brio_default_damping(const char *type, BrioDamping *damping, BrioErro
 
 BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value, BrioError *error)
 {
+    BRIO_NEEDS(damping && name, error);
     const BrioDampingModel *model = damping->type ? brio__damping_model(damping->type) : NULL;
     if (!model)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "no damping model \"%s\"",

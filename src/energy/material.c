@@ -29,6 +29,7 @@ const char *brio_preset_at(int i) { return brio__preset_at(i) ? brio__preset_at(
 
 BrioStatus brio_default_material(const char *type, BrioMaterial *material, BrioError *error)
 {
+    BRIO_NEEDS(type && material, error);
     const BrioPreset *preset = brio__preset(type);
     const BrioEnergy *energy = brio__energy(preset ? preset->type : type);
     if (!energy || !brio__energy_is_material(energy))
@@ -51,6 +52,7 @@ const char *brio_material_at(int i)
 
 const BrioField *brio_material_fields(const char *type)
 {
+    BRIO_NEEDS_OR(type, NULL);
     const BrioEnergy *energy = brio__energy(type);
     return energy && brio__energy_is_material(energy) ? energy->fields : NULL;
 }
@@ -58,6 +60,7 @@ const BrioField *brio_material_fields(const char *type)
 BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value,
                              BrioError *error)
 {
+    BRIO_NEEDS(material && name, error);
     const BrioEnergy *energy = material->type ? brio__energy(material->type) : NULL;
     if (!energy)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "no material \"%s\"",

@@ -98,6 +98,7 @@ const char *brio_force_at(int i)
 
 const BrioField *brio_force_fields(const char *type)
 {
+    BRIO_NEEDS_OR(type, NULL);
     const BrioForceType *found = brio__force_type(type);
     return found ? found->fields : NULL;
 }

@@ -30,6 +30,7 @@ const BrioIntegrator *brio_integrator_at(int i)
 
 const BrioIntegrator *brio_integrator(const char *name)
 {
+    BRIO_NEEDS_OR(name, NULL);
     for (int i = 0; i < table_count; i++)
         if (!strcmp(table[i]->name, name)) return table[i];
     return NULL;
@@ -37,6 +38,7 @@ const BrioIntegrator *brio_integrator(const char *name)
 
 BrioStatus brio_register_integrator(const BrioIntegrator *integrator, BrioError *error)
 {
+    BRIO_NEEDS(integrator, error);
     if (!integrator || !integrator->name || !integrator->step)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "an integrator needs a name and a step");
     if (brio_integrator(integrator->name))

@@ -12,6 +12,7 @@ static int64_t coordinate_of(const BrioSystem *system, int32_t vertex)
 
 int brio_stepper_spring(const BrioStepper *s, int64_t i, BrioSpring *spring)
 {
+    BRIO_NEEDS_OR(s && spring, 0);
     const BrioSystem *system = s->system;
     for (int t = 0; i >= 0 && t < system->term_count; t++) {
         const BrioTerm *term = &system->term[t];
@@ -37,6 +38,7 @@ int brio_stepper_spring(const BrioStepper *s, int64_t i, BrioSpring *spring)
 
 int brio_stepper_pull(const BrioStepper *s, int i, BrioPull *pull)
 {
+    BRIO_NEEDS_OR(s && pull, 0);
     for (int h = 0; i >= 0 && h < BRIO_MAX_HANDS; h++) {
         const BrioGrip *grip = &s->state->hand[h];
         if (grip->k == 0 || i-- > 0) continue;
@@ -63,6 +65,7 @@ static const BrioTerm *analytic_term(const BrioSystem *system, int i)
 
 int brio_stepper_plane(const BrioStepper *s, int i, BrioPlane *plane)
 {
+    BRIO_NEEDS_OR(s && plane, 0);
     const BrioTerm *term = analytic_term(s->system, i);
     if (!term) return 0;
     *plane = (BrioPlane){.gap = s->state->param[term->params + 1], .count = term->elements};
@@ -75,6 +78,7 @@ int brio_stepper_plane(const BrioStepper *s, int i, BrioPlane *plane)
 
 int64_t brio_stepper_plane_vertex(const BrioStepper *s, int i, int64_t k)
 {
+    BRIO_NEEDS_OR(s, -1);
     const BrioTerm *term = analytic_term(s->system, i);
     if (!term || k < 0 || k >= term->elements) return -1;
     return coordinate_of(s->system, brio__term_vertex(term, k, 0));
@@ -82,12 +86,14 @@ int64_t brio_stepper_plane_vertex(const BrioStepper *s, int i, int64_t k)
 
 void brio_stepper_gravity(const BrioStepper *s, double g[3])
 {
+    BRIO_NEEDS_OR_NOTHING(s && g);
     const BrioSystem *system = s->system;
     memcpy(g, s->state->param + system->term[system->gravity_term].params, 3 * sizeof *g);
 }
 
 const double *brio_stepper_positions(BrioStepper *s, const double *q, double time)
 {
+    BRIO_NEEDS_OR(s && q, NULL);
     brio__system_positions(s->system, s->state, q, time, s->x);
     return s->x;
 }

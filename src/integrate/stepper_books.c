@@ -65,6 +65,7 @@ static double force_work(BrioStepper *s, const double *q, double h, double *lost
 
 void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added, double *dissipated)
 {
+    BRIO_NEEDS_OR_NOTHING(s && q && added && dissipated);
     *dissipated = 0;
     brio__combine(s->system, 1, q, -1, s->state->q, s->difference);
     for (int i = 0; i < s->dissipation->count; i++)
@@ -139,6 +140,7 @@ static BrioStatus refuse_forbidden(BrioStepper *s, double h, const double *q)
 
 BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const double *v)
 {
+    BRIO_NEEDS_OR(s && q && v, BRIO_ERROR_ARGUMENT);
     /* what was solved for is allowed */
     double P =
         s->traits & BRIO_END_IS_SOLVED ? 0 : brio_stepper_potential(s, q, s->state->time + h, NULL);
@@ -148,6 +150,7 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
 BrioStatus brio_stepper_accept_known(BrioStepper *s, double h, const double *q, const double *v,
                                      double potential)
 {
+    BRIO_NEEDS_OR(s && q && v, BRIO_ERROR_ARGUMENT);
     BRIO_CHECK(must_be_finite(s, h, q, v));
     return isfinite(potential) ? move_on(s, h, q, v) : refuse_forbidden(s, h, q);
 }

@@ -8,36 +8,72 @@
 
 /* ---- the state -------------------------------------------------------------------------- */
 
-const char *brio_stepper_name(const BrioStepper *s) { return s->integrator->name; }
-const double *brio_stepper_q(const BrioStepper *s) { return s->state->q; }
-const double *brio_stepper_v(const BrioStepper *s) { return s->state->v; }
-double brio_stepper_time(const BrioStepper *s) { return s->state->time; }
-int64_t brio_stepper_coordinates(const BrioStepper *s) { return s->state->coordinates; }
+const char *brio_stepper_name(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, NULL);
+    return s->integrator->name;
+}
+const double *brio_stepper_q(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, NULL);
+    return s->state->q;
+}
+const double *brio_stepper_v(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, NULL);
+    return s->state->v;
+}
+double brio_stepper_time(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, NAN);
+    return s->state->time;
+}
+int64_t brio_stepper_coordinates(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, 0);
+    return s->state->coordinates;
+}
 
-const double *brio_stepper_values(const BrioStepper *s) { return s->values; }
+const double *brio_stepper_values(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, NULL);
+    return s->values;
+}
 
 double brio_stepper_value(const BrioStepper *s, const char *field)
 {
+    BRIO_NEEDS_OR(s && field, NAN);
     int at = brio__fields_offset(s->integrator->fields, field);
     return at >= 0 ? s->values[at] : NAN;
 }
 
 double *brio_stepper_history(BrioStepper *s, int k)
 {
+    BRIO_NEEDS_OR(s, NULL);
     return k >= 0 && k < s->state->history ? s->state->past + k * s->state->coordinates : NULL;
 }
 
-int brio_stepper_history_used(const BrioStepper *s) { return (int)s->state->history_used; }
+int brio_stepper_history_used(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, 0);
+    return (int)s->state->history_used;
+}
 
 void brio_stepper_set_history_used(BrioStepper *s, int count)
 {
+    BRIO_NEEDS_OR_NOTHING(s);
     s->state->history_used = BRIO_MAX(0, BRIO_MIN((int64_t)count, s->state->history));
 }
 
-double brio_stepper_last_h(const BrioStepper *s) { return s->state->last_h; }
+double brio_stepper_last_h(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, NAN);
+    return s->state->last_h;
+}
 
 const double *brio_stepper_list(const BrioStepper *s, const char *field, int *count)
 {
+    BRIO_NEEDS_OR(s && field && count, NULL);
     int at = brio__fields_offset(s->integrator->fields, field);
     *count = at >= 0 ? (int)s->values[at] : 0;
     return at >= 0 ? s->values + at + 1 : NULL;
@@ -45,12 +81,14 @@ const double *brio_stepper_list(const BrioStepper *s, const char *field, int *co
 
 double *brio_stepper_memo(BrioStepper *s, int k)
 {
+    BRIO_NEEDS_OR(s, NULL);
     return k >= 0 && k < (int)BRIO_COUNT(s->state->memo) ? &s->state->memo[k] : NULL;
 }
 
 /* If memory for a vector is lacking, the step works on a vector of another and is then refused. */
 double *brio_stepper_scratch(BrioStepper *s, int k)
 {
+    BRIO_NEEDS_OR(s, NULL);
     if (k < 0 || k >= BRIO_SCRATCH) return NULL;
     if (!s->scratch[k]) s->scratch[k] = brio__calloc((size_t)s->state->coordinates, sizeof(double));
     s->out_of_memory |= !s->scratch[k];
@@ -59,14 +97,20 @@ double *brio_stepper_scratch(BrioStepper *s, int k)
 
 BrioStatus brio_stepper_fail(BrioStepper *s, BrioStatus status, const char *reason)
 {
+    BRIO_NEEDS_OR(s && reason, BRIO_ERROR_ARGUMENT);
     snprintf(s->reason, sizeof s->reason, "%s", reason);
     return status;
 }
 
-int64_t brio_stepper_step(const BrioStepper *s) { return s->state->step; }
+int64_t brio_stepper_step(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, 0);
+    return s->state->step;
+}
 
 double brio_stepper_fingerprint(BrioStepper *s, int scripted)
 {
+    BRIO_NEEDS_OR(s, NAN);
     bool points = scripted && s->system->scripted_count;
     return brio__state_fingerprint(s->system, s->state, points ? s->fixed[0] : NULL,
                                    points ? 3 * s->system->fixed_count : 0);
@@ -77,6 +121,8 @@ double brio_stepper_fingerprint(BrioStepper *s, int scripted)
 BrioStatus brio_stepper_solve(BrioStepper *s, const BrioObjective *objective, double *q,
                               BrioSolution *solution)
 {
+    BRIO_NEEDS_OR(s && objective && q && (objective->massless || objective->target),
+                  BRIO_ERROR_ARGUMENT);
     BrioValue value = {0};
     const BrioSolver *solver = s->solver;
     BrioStatus status = brio__minimise(s->solver, s->state, objective, q, &value);
@@ -93,34 +139,47 @@ BrioStatus brio_stepper_solve(BrioStepper *s, const BrioObjective *objective, do
 
 BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective, double *q)
 {
+    BRIO_NEEDS_OR(s && objective && q, BRIO_ERROR_ARGUMENT);
     return brio_stepper_solve(s, objective, q, NULL);
 }
 
 void brio_stepper_objective_gradient(BrioStepper *s, const BrioObjective *objective,
                                      const double *q, double *gradient)
 {
+    BRIO_NEEDS_OR_NOTHING(s && objective && q && gradient);
     BrioProblem problem = brio__problem(s->solver, s->state, objective);
     brio__problem_value(&problem, q, gradient);
 }
 
-int brio_stepper_unfinished(const BrioStepper *s) { return s->solver->type->unfinished; }
+int brio_stepper_unfinished(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, 0);
+    return s->solver->type->unfinished;
+}
 
 BrioStatus brio_stepper_prepare(BrioStepper *s, const BrioObjective *o)
 {
+    BRIO_NEEDS_OR(s && o, BRIO_ERROR_ARGUMENT);
     const BrioSolverType *type = s->solver->type;
     return type->prepare ? type->prepare(s->solver, s->state, o->s * o->a * o->a) : BRIO_OK;
 }
 
 double brio_stepper_tolerance(const BrioStepper *s, int *max_iterations)
 {
+    BRIO_NEEDS_OR(s, NAN);
     if (max_iterations) *max_iterations = s->solver->options.max_iterations;
     return s->solver->options.tol;
 }
 
-void brio_stepper_count_iterations(BrioStepper *s, int count) { s->iterations += count; }
+void brio_stepper_count_iterations(BrioStepper *s, int count)
+{
+    BRIO_NEEDS_OR_NOTHING(s);
+    s->iterations += count;
+}
 
 int brio_stepper_stopped(BrioStepper *s, int iteration)
 {
+    BRIO_NEEDS_OR(s, 0);
     BrioSolver *solver = s->solver;
     if (!solver->watch) return 0;
     solver->iterations = iteration;
@@ -129,10 +188,15 @@ int brio_stepper_stopped(BrioStepper *s, int iteration)
     return brio__solver_ask(solver, s->state, s->h) != BRIO_OK;
 }
 
-int brio_stepper_rods(const BrioStepper *s) { return s->system->row_count; }
+int brio_stepper_rods(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, 0);
+    return s->system->row_count;
+}
 
 void brio_stepper_rod_force(BrioStepper *s, double *f)
 {
+    BRIO_NEEDS_OR_NOTHING(s && f);
     const BrioConstraints *rods = s->solver->constraints;
     if (rods)
         brio__combine(s->system, -1, rods->force, 0, rods->force, f);
@@ -142,6 +206,7 @@ void brio_stepper_rod_force(BrioStepper *s, double *f)
 
 BrioStatus brio_stepper_fit_velocities(BrioStepper *s, const double *q, double time, double *v)
 {
+    BRIO_NEEDS_OR(s && q && v, BRIO_ERROR_ARGUMENT);
     const BrioSolver *solver = s->solver;
     if (!solver->constraints ||
         brio__constraints_fit(solver->constraints, s->state, q, time, v) == BRIO_OK)
@@ -154,6 +219,7 @@ BrioStatus brio_stepper_fit_velocities(BrioStepper *s, const double *q, double t
 double brio_stepper_evaluate(BrioStepper *s, const double *q, double time, double *gradient,
                              double *noise)
 {
+    BRIO_NEEDS_OR(s && q, NAN);
     brio__system_positions(s->system, s->state, q, time, s->x);
     BrioSum sum =
         brio__potential_evaluate(s->potential, &(BrioPose){s->state, s->x, time}, gradient, NULL);
@@ -163,11 +229,13 @@ double brio_stepper_evaluate(BrioStepper *s, const double *q, double time, doubl
 
 double brio_stepper_potential(BrioStepper *s, const double *q, double time, double *gradient)
 {
+    BRIO_NEEDS_OR(s && q, NAN);
     return brio_stepper_evaluate(s, q, time, gradient, NULL);
 }
 
 void brio_stepper_uniform_gradient(BrioStepper *s, double *gradient)
 {
+    BRIO_NEEDS_OR_NOTHING(s && gradient);
     const double *weight =
         brio__linear_gradient(brio__potential_elements(s->potential), s->state->param, s->x);
     brio__combine(s->system, 1, weight, 0, weight, gradient);
@@ -205,11 +273,13 @@ static void damping_force(BrioStepper *s, const double *q, const double *v, doub
 void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h,
                                 double weight, double *f)
 {
+    BRIO_NEEDS_OR_NOTHING(s && q && v && f);
     damping_force(s, q, v, s->state->time, h, weight, f);
 }
 
 int brio_stepper_friction_shift(BrioStepper *s, const BrioObjective *o, const double *q, double *f)
 {
+    BRIO_NEEDS_OR(s && o && q && f, 0);
     int i = s->dissipation->friction;
     if (i < 0) return 0;
     const BrioDamper *d = &s->dissipation->damper[i];
@@ -223,6 +293,7 @@ int brio_stepper_friction_shift(BrioStepper *s, const BrioObjective *o, const do
 void brio_stepper_count_friction(BrioStepper *s, const BrioObjective *o, const double *q,
                                  double weight, double *f)
 {
+    BRIO_NEEDS_OR_NOTHING(s && o && q && f);
     int i = s->dissipation->friction;
     if (!brio_stepper_friction_shift(s, o, q, f)) return;
     brio__combine(s->system, 1, s->impulse[i], -weight, f, s->impulse[i]);
@@ -232,6 +303,7 @@ void brio_stepper_count_friction(BrioStepper *s, const BrioObjective *o, const d
 void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double time, double h,
                         double weight, double *f)
 {
+    BRIO_NEEDS_OR_NOTHING(s && q && v && f);
     if (s->dissipation->count == 0) {
         brio_stepper_potential(s, q, time, f);
         brio__combine(s->system, -1, f, 0, f, f);
@@ -256,11 +328,13 @@ static BrioStatus assemble(BrioStepper *s, const double *q, double time, double 
 
 BrioStatus brio_stepper_linearise(BrioStepper *s, const double *q, double time)
 {
+    BRIO_NEEDS_OR(s && q, BRIO_ERROR_ARGUMENT);
     return assemble(s, q, time, 0, 1, false);
 }
 
 void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y)
 {
+    BRIO_NEEDS_OR_NOTHING(s && x && y);
     brio__linear_multiply(s->solver->linear, x, y);
     brio__partition_complete(s->system->partition, y);
 }
@@ -268,6 +342,7 @@ void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y)
 BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double time, double weight,
                                      const double *b, double *x)
 {
+    BRIO_NEEDS_OR(s && q && b && x, BRIO_ERROR_ARGUMENT);
     BRIO_CHECK(assemble(s, q, time, 1, weight, true));
     BrioStatus status = brio__linear_factor(s->solver->linear);
     if (status == BRIO_OK) status = brio__linear_solve(s->solver->linear, 1, b, x);
@@ -292,12 +367,14 @@ static void count_damping(BrioStepper *s, const double *q, const BrioObjective *
 
 void brio_stepper_count_damping(BrioStepper *s, const BrioObjective *o, const double *q)
 {
+    BRIO_NEEDS_OR_NOTHING(s && o && q);
     count_damping(s, q, o, o->weight == 0 ? 1 : o->weight);
 }
 
 void brio_stepper_count_residual(BrioStepper *s, const BrioObjective *o, const double *q,
                                  const double *residual)
 {
+    BRIO_NEEDS_OR_NOTHING(s && o && q && residual);
     double weight = o->weight == 0 ? 1 : o->weight;
     if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return;
     /* M (q - target) + s a grad(P + D) = r: as if the force r/(s a) acted too */
@@ -308,15 +385,25 @@ void brio_stepper_count_residual(BrioStepper *s, const BrioObjective *o, const d
 
 void brio_stepper_count_solve(BrioStepper *s, const BrioObjective *objective, const double *q)
 {
+    BRIO_NEEDS_OR_NOTHING(s && objective && q);
     brio_stepper_objective_gradient(s, objective, q, s->solver->gradient);
     brio_stepper_count_residual(s, objective, q, s->solver->gradient);
 }
 
-int brio_stepper_dampers(const BrioStepper *s) { return s->dissipation->count; }
-int brio_stepper_damped(const BrioStepper *s) { return s->dissipation->acts; }
+int brio_stepper_dampers(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, 0);
+    return s->dissipation->count;
+}
+int brio_stepper_damped(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, 0);
+    return s->dissipation->acts;
+}
 
 void brio_stepper_add_damping(BrioStepper *s, double scale, double *f)
 {
+    BRIO_NEEDS_OR_NOTHING(s && f);
     for (int i = 0; i < s->dissipation->count; i++)
         if (s->dissipation->damper[i].model->potential)
             brio__combine(s->system, 1, f, scale, s->impulse[i], f);
@@ -324,6 +411,7 @@ void brio_stepper_add_damping(BrioStepper *s, double scale, double *f)
 
 int brio_stepper_held_friction(const BrioStepper *s, double *f)
 {
+    BRIO_NEEDS_OR(s && f, 0);
     int i = s->dissipation->friction;
     if (i < 0 || !brio_stepper_unfinished(s)) return 0;
     brio__combine(s->system, 1, s->impulse[i], 0, s->impulse[i], f);
@@ -332,21 +420,28 @@ int brio_stepper_held_friction(const BrioStepper *s, double *f)
 
 void brio_stepper_residual(BrioStepper *s, double *r)
 {
+    BRIO_NEEDS_OR_NOTHING(s && r);
     brio__combine(s->system, 1, s->unbalanced, 0, s->unbalanced, r);
 }
 
 void brio_stepper_discard_damping(BrioStepper *s)
 {
+    BRIO_NEEDS_OR_NOTHING(s);
     for (int i = 0; i < s->dissipation->count; i++)
         memset(s->impulse[i], 0, (size_t)s->state->coordinates * sizeof(double));
     if (s->brought) memset(s->brought, 0, (size_t)s->state->coordinates * sizeof(double));
     s->air_power = 0;
 }
 
-double brio_stepper_target(const BrioStepper *s) { return s->state->target; }
+double brio_stepper_target(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, NAN);
+    return s->state->target;
+}
 
 void brio_stepper_set_target(BrioStepper *s, double target, double alpha)
 {
+    BRIO_NEEDS_OR_NOTHING(s);
     s->state->target = target;
     s->state->alpha = alpha;
 }
@@ -355,16 +450,19 @@ void brio_stepper_set_target(BrioStepper *s, double target, double alpha)
 
 void brio_stepper_mass_solve(BrioStepper *s, const double *f, double *a)
 {
+    BRIO_NEEDS_OR_NOTHING(s && f && a);
     brio__mass_solve(s->system, f, a);
 }
 
 void brio_stepper_mass_multiply(BrioStepper *s, const double *v, double *p)
 {
+    BRIO_NEEDS_OR_NOTHING(s && v && p);
     brio__mass_multiply(s->system, v, p);
 }
 
 double brio_stepper_kinetic(BrioStepper *s, const double *v)
 {
+    BRIO_NEEDS_OR(s && v, NAN);
     brio__mass_multiply(s->system, v, s->difference);
     return brio__dot(s->system, v, s->difference) / 2;
 }
@@ -372,21 +470,25 @@ double brio_stepper_kinetic(BrioStepper *s, const double *v)
 void brio_stepper_combine(BrioStepper *s, double alpha, const double *x, double beta,
                           const double *y, double *out)
 {
+    BRIO_NEEDS_OR_NOTHING(s && x && y && out);
     brio__combine(s->system, alpha, x, beta, y, out);
 }
 
 double brio_stepper_dot(BrioStepper *s, const double *x, const double *y)
 {
+    BRIO_NEEDS_OR(s && x && y, NAN);
     return brio__dot(s->system, x, y);
 }
 
 double brio_stepper_norm_max(BrioStepper *s, const double *x)
 {
+    BRIO_NEEDS_OR(s && x, NAN);
     return brio__norm_max(s->system, x);
 }
 
 void brio_stepper_random(BrioStepper *s, unsigned seed, double *x)
 {
+    BRIO_NEEDS_OR_NOTHING(s && x);
     BrioRandom random = {seed};
     for (int64_t i = 0; i < s->state->coordinates; i++) x[i] = brio__random_normal(&random);
     brio__partition_spread(s->system->partition, x);
@@ -395,10 +497,12 @@ void brio_stepper_random(BrioStepper *s, unsigned seed, double *x)
 /* A stepper whose integrator did not declare the trait leaves everything as it is. */
 void brio_stepper_unsupported(BrioStepper *s, const double *gradient, double time, double *weight)
 {
+    BRIO_NEEDS_OR_NOTHING(s && gradient && weight);
     if (s->components) brio__components_unsupported(s->components, gradient, time, weight);
 }
 
 void brio_stepper_scale(BrioStepper *s, double missing, double gain, double *v)
 {
+    BRIO_NEEDS_OR_NOTHING(s && v);
     if (s->components) brio__components_scale(s->components, missing, gain, v);
 }

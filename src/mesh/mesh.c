@@ -122,6 +122,8 @@ static BrioStatus check_elements(const char *name, const int32_t *index, int64_t
     return BRIO_OK;
 }
 
+enum { MAX_GROUP_NAME = 255 }; /* as motion.bin reads it */
+
 BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error)
 {
     int64_t n = mesh->vertex_count;
@@ -135,6 +137,12 @@ BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error)
                                "must be finite and at most %g",
                                (int)('x' + i % 3), (long long)(i / 3), mesh->x[i],
                                LARGEST_COORDINATE);
+    for (int32_t g = 0; mesh->faces && g < mesh->faces->group_count; g++)
+        if (strlen(mesh->faces->group[g]) > MAX_GROUP_NAME)
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "the name of group %d of the mesh has more than %d bytes; make it "
+                               "shorter",
+                               g, MAX_GROUP_NAME);
     BRIO_CHECK(check_elements("tet", mesh->tet, mesh->tet_count, 4, n, error));
     BRIO_CHECK(check_elements("triangle", mesh->triangle, mesh->triangle_count, 3, n, error));
     return check_elements("edge", mesh->edge, mesh->edge_count, 2, n, error);
@@ -341,7 +349,7 @@ BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error)
 
 BrioStatus brio_mesh_surface(BrioMesh *mesh, BrioError *error)
 {
-    if (!mesh) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no mesh");
+    BRIO_NEEDS(mesh, error);
     return brio__mesh_surface(mesh, error);
 }
 

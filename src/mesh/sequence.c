@@ -24,6 +24,7 @@
 BrioStatus brio_sequence_create(int64_t frames, int64_t vertices, BrioSequence **sequence,
                                 BrioError *error)
 {
+    BRIO_NEEDS(sequence, error);
     if (frames < 0 || vertices < 0 || (double)frames * (double)vertices * 24 > BRIO_SEQUENCE_BYTES)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "a sequence of %lld frames of %lld vertices takes %.3g GB, and at most "
@@ -76,6 +77,7 @@ BrioFramePlace brio__frame_place(const double *times, int64_t count, double time
 
 void brio_sequence_at(const BrioSequence *s, double time, double *x, double *v)
 {
+    BRIO_NEEDS_OR_NOTHING(s && x);
     int64_t n = 3 * s->vertex_count;
     if (s->frame_count == 0) return;
     BrioFramePlace at = brio__frame_place(s->time, s->frame_count, time);
@@ -564,6 +566,7 @@ BrioStatus brio__sequence_parse(const char *file, const char *bytes, size_t size
 BrioStatus brio_sequence_read(const char *const *files, int count, double fps, double start,
                               BrioSequence **sequence, BrioError *error)
 {
+    BRIO_NEEDS(files && sequence, error);
     if (error) *error = (BrioError){0};
     if (count < 1) return brio__error(error, BRIO_ERROR_INPUT, "a sequence of no files");
     if (!(fps > 0) || isinf(fps) || !isfinite(start))

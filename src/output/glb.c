@@ -8,6 +8,7 @@
  * Vertices are divided where corners differ in texture coordinates or shading. Targets of which
  * most vertices stand still, and the weights, are sparse accessors. All is read twice: first for
  * bounds and sizes, which the JSON has before the data, then for the data. */
+#include "../memory_text.h"
 #include "film.h"
 #include "json.h"
 #include "shade.h"
@@ -527,8 +528,7 @@ static BrioStatus make_json(Glb *g, char **text, size_t *size)
     json_scene(g, animated, times);
     brio__json_close(&g->json, '}');
     while (ftell(file) % 4) fputc(' ', file);
-    bool failed = ferror(file) != 0;
-    return fclose(file) || failed ? BRIO_ERROR_MEMORY : BRIO_OK;
+    return brio__text_close(file, text);
 }
 
 /* ---- data ------------------------------------------------------------------------------- */
@@ -579,8 +579,7 @@ static BrioStatus write_body(Glb *g, const Body *b, FILE *file, BrioError *error
         brio__put32(file, uv, 2, false);
     }
     brio__put32(file, b->index, (size_t)b->index_count, false);
-    bool failed = ferror(scattered) != 0;
-    if (fclose(scattered) || failed)
+    if (brio__text_close(scattered, &bytes))
         status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     if (status == BRIO_OK && size) fwrite(bytes, 1, size, file);
     free(bytes);

@@ -3,6 +3,7 @@
 #include "motion.h"
 
 #include "../contact/obstacle.h"
+#include "../memory_text.h"
 #include "../writer.h"
 
 #include <errno.h>
@@ -11,14 +12,18 @@
 #include <sys/stat.h>
 
 static const char letters[8] = "brio-mot";
-enum { VERSION = 2, LEVELS = (1 << 24) - 1 };
+/* Version 1 had 16 bits a coordinate, and no surfaces, faces and velocities; it is still read. */
+enum { VERSION = 2, OLDEST = 1, LEVELS = (1 << 24) - 1 };
 #define BYTE_ORDER_MARK 0x01020304u
 
 /* ---- what there is to see --------------------------------------------------------------- */
 
-static size_t part_bytes(const BrioMotionPart *p)
+/* Of one coordinate in a frame. */
+static size_t number_bytes(const BrioMotionFile *m) { return m->old ? 2 : 3; }
+
+static size_t part_bytes(const BrioMotionFile *m, const BrioMotionPart *p)
 {
-    return 4 * sizeof(float) + 9 * (size_t)p->carrier_count;
+    return 4 * sizeof(float) + 3 * number_bytes(m) * (size_t)p->carrier_count;
 }
 
 static BrioStatus measure(BrioMotionFile *m)
@@ -29,7 +34,7 @@ static BrioStatus measure(BrioMotionFile *m)
     for (int i = 0; i < m->part_count; i++) {
         BrioMotionPart *p = &m->part[i];
         p->offset = m->frame_bytes;
-        m->frame_bytes += p->still ? 0 : part_bytes(p) * (m->velocities ? 2 : 1);
+        m->frame_bytes += p->still ? 0 : part_bytes(m, p) * (m->velocities ? 2 : 1);
         m->vertex_count += p->vertex_count;
         max = BRIO_MAX(max, p->carrier_count);
     }
@@ -366,12 +371,7 @@ BrioStatus brio__motion_head(const BrioMotionFile *m, char **bytes, size_t *size
     put(file, counts, sizeof counts);
     for (int i = 0; i < m->part_count; i++) put_part(file, &m->part[i]);
     put(file, m->plane, (size_t)m->plane_count * sizeof *m->plane);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed) {
-        free(*bytes);
-        *bytes = NULL;
-        return BRIO_ERROR_MEMORY;
-    }
+    BRIO_CHECK(brio__text_close(file, bytes));
     uint64_t length = *size;
     memcpy(*bytes + sizeof letters + 2 * sizeof(uint32_t), &length, sizeof length);
     return BRIO_OK;
@@ -407,7 +407,7 @@ void brio__motion_frame(BrioMotionFile *m, double time, const double *x, const d
         const BrioMotionPart *p = &m->part[i];
         if (p->still) continue;
         encode(p, x, m->buffer + p->offset);
-        if (m->velocities) encode(p, v, m->buffer + p->offset + part_bytes(p));
+        if (m->velocities) encode(p, v, m->buffer + p->offset + part_bytes(m, p));
     }
 }
 
@@ -502,11 +502,24 @@ static bool read_weights(FILE *file, int32_t weights, BrioMotionPart *p)
     return numbers_below(p->carrier, weights, p->carrier_count);
 }
 
-static bool read_part(FILE *file, int64_t left, BrioMotionPart *p)
+/* The numbers of a part; version 1 had half of them. */
+static bool read_part_head(FILE *file, bool old, int32_t head[PART_HEAD])
+{
+    int32_t first[7];
+    if (!old) return get(file, head, PART_HEAD * sizeof *head);
+    if (!get(file, first, sizeof first)) return false;
+    memset(head, 0, PART_HEAD * sizeof *head);
+    head[NAME] = first[0], head[KIND] = first[1], head[CLOSED] = first[2], head[STILL] = first[3];
+    head[VERTICES] = head[CARRIERS] = first[4];
+    head[TRIANGLES] = first[5], head[EDGES] = first[6];
+    return true;
+}
+
+static bool read_part(FILE *file, bool old, int64_t left, BrioMotionPart *p)
 {
     int32_t head[PART_HEAD];
     char name[4096];
-    if (!get(file, head, sizeof head)) return false;
+    if (!read_part_head(file, old, head)) return false;
     for (int k = 0; k < PART_HEAD; k++)
         if (head[k] < 0) return false;
     int64_t min = 12 * (int64_t)head[VERTICES] + 4 * (int64_t)head[CARRIERS] +
@@ -536,9 +549,9 @@ static bool read_part(FILE *file, int64_t left, BrioMotionPart *p)
 
 static bool read_head(BrioMotionFile *m, int64_t bytes)
 {
-    int32_t counts[4];
+    int32_t counts[4] = {0};
     if (!get(m->file, &m->fps, sizeof m->fps) || !get(m->file, &m->stride, sizeof m->stride) ||
-        !get(m->file, counts, sizeof counts))
+        !get(m->file, counts, m->old ? 2 * sizeof *counts : sizeof counts))
         return false;
     if (!(m->fps > 0) || m->stride < 1 || counts[0] < 0 || counts[1] < 0 ||
         (int64_t)counts[0] + counts[1] > bytes / 8)
@@ -549,7 +562,7 @@ static bool read_head(BrioMotionFile *m, int64_t bytes)
     if (!m->part || !m->plane) return false;
     for (int i = 0; i < counts[0]; i++) {
         m->part_count++;
-        if (!read_part(m->file, bytes, &m->part[i])) return false;
+        if (!read_part(m->file, m->old, bytes, &m->part[i])) return false;
     }
     m->plane_count = counts[1];
     return get(m->file, m->plane, (size_t)counts[1] * sizeof *m->plane) &&
@@ -587,12 +600,13 @@ BrioStatus brio__motion_read(FILE *file, const char *name, BrioMotionFile **moti
         memcmp(found, letters, sizeof letters) || !get(file, first, sizeof first) ||
         !get(file, &length, sizeof length))
         why = "it is no motion that brio has written";
-    else if (first[0] != VERSION || first[1] != BYTE_ORDER_MARK)
+    else if (first[0] < OLDEST || first[0] > VERSION || first[1] != BYTE_ORDER_MARK)
         why = "it was written by another version of brio or on another kind of machine";
     else if (length > (uint64_t)info.st_size)
         why = "its head is not whole";
     if (!why) {
         m->head_bytes = (int64_t)length;
+        m->old = first[0] < VERSION;
         if (!read_head(m, m->head_bytes)) why = "it is damaged";
     }
     if (!why) {
@@ -639,8 +653,9 @@ static void decode(BrioMotionFile *m, const BrioMotionPart *p, const unsigned ch
     float head[4];
     memcpy(head, at, sizeof head);
     at += sizeof head;
-    for (int k = 0; k < 3 * p->carrier_count; k++, at += 3)
-        m->scratch[k] = head[k % 3] + (double)head[3] * (double)(at[0] | at[1] << 8 | at[2] << 16);
+    for (int k = 0; k < 3 * p->carrier_count; k++, at += number_bytes(m))
+        m->scratch[k] = head[k % 3] +
+                        (double)head[3] * (double)(at[0] | at[1] << 8 | (m->old ? 0 : at[2] << 16));
     for (int k = 0; !p->weight && k < 3 * p->vertex_count; k++) x[k] = (float)m->scratch[k];
     for (int v = 0; p->weight && v < p->vertex_count; v++) {
         double point[3];
@@ -679,7 +694,7 @@ BrioStatus brio__motion_part(BrioMotionFile *m, int64_t k, int part, float *x, B
         memcpy(x, p->rest, 3 * (size_t)p->vertex_count * sizeof *x);
         return BRIO_OK;
     }
-    BRIO_CHECK(fetch(m, k, p->offset, part_bytes(p), error));
+    BRIO_CHECK(fetch(m, k, p->offset, part_bytes(m, p), error));
     decode(m, p, m->buffer, x);
     return BRIO_OK;
 }
@@ -695,7 +710,7 @@ BrioStatus brio__motion_velocities(BrioMotionFile *m, int64_t k, int part, float
         return BRIO_OK;
     }
     if (m->velocities) {
-        BRIO_CHECK(fetch(m, k, p->offset + part_bytes(p), part_bytes(p), error));
+        BRIO_CHECK(fetch(m, k, p->offset + part_bytes(m, p), part_bytes(m, p), error));
         decode(m, p, m->buffer, v);
         return BRIO_OK;
     }

@@ -2,6 +2,8 @@
  * file is refused unless scene, instruction set and sizes are those that are expected. */
 #include "checkpoint.h"
 
+#include "../handle.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,7 +11,9 @@
 #include <unistd.h>
 
 static const char letters[8] = "brio-ckp";
-enum { VERSION = 4 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
+/* A state of another shape is another version. docs/formats.md has the policy: what the version
+ * before wrote is read. */
+enum { FORMAT = 4, OLDEST = 3, VERSION = FORMAT << 16 | sizeof(BrioState) };
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene -------------------------------------------------------------------- */
@@ -82,11 +86,19 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
 
 /* ---- one description for writing and reading -------------------------------------------- */
 
+static bool readable(uint32_t version)
+{
+    return (version & 0xffff) == sizeof(BrioState) && version >> 16 >= OLDEST &&
+           version >> 16 <= FORMAT;
+}
+
 typedef struct Stream {
-    FILE *file; /* of processes that write together: NULL of all but the first */
+    uint32_t format; /* of the file that is read */
+    FILE *file;      /* of processes that write together: NULL of all but the first */
     BrioPartition *partition;
     bool reading;
     bool broken; /* ended too early, or does not fit */
+    bool out_of_memory;
     uint64_t hash;
 } Stream;
 
@@ -127,7 +139,7 @@ static void visit_shared(Stream *s, double *value, const int64_t *number, const 
     enum { PIECE = 1 << 18 };
     double *piece = brio__alloc((size_t)(PIECE * width), sizeof *piece);
     bool memory = s->reading ? piece != NULL : !brio__partition_any(s->partition, !piece);
-    if (!memory) s->broken = true;
+    if (!memory) s->broken = s->out_of_memory = true;
     for (int64_t begin = 0; memory && begin < all; begin += PIECE) {
         int64_t end = BRIO_MIN(all, begin + PIECE);
         size_t bytes = (size_t)(end - begin) * (size_t)width * sizeof *piece;
@@ -234,8 +246,10 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
     VISIT(s, c->totals.solve.iterations);
     VISIT(s, c->totals.solve.evaluations);
     VISIT(s, c->totals.solve.roundoff);
-    VISIT(s, c->totals.solve.friction_renewals);
-    VISIT(s, c->totals.solve.friction_open);
+    if (!s->reading || s->format >= 4) {
+        VISIT(s, c->totals.solve.friction_renewals);
+        VISIT(s, c->totals.solve.friction_open);
+    }
     VISIT(s, c->totals.setup);
     VISIT(s, c->totals.output);
     VISIT(s, c->totals.wall);
@@ -253,7 +267,7 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
     if (s->reading && !s->broken) {
         c->frame_time =
             c->frame_count >= 0 ? brio__alloc((size_t)c->frame_count + 1, sizeof(double)) : NULL;
-        if (!c->frame_time) s->broken = true;
+        if (!c->frame_time) s->broken = s->out_of_memory = true;
     }
     visit_bytes(s, c->frame_time, (size_t)c->frame_count * sizeof(double));
     visit_state(s, state);
@@ -336,9 +350,12 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     if (mark != BYTE_ORDER_MARK)
         return refuse(folder, error,
                       "was written on a machine with another byte order; start again with --force");
-    if (version != VERSION)
-        return refuse(folder, error,
-                      "was written by another version of brio; start again with --force");
+    if (!readable(version))
+        return refuse(
+            folder, error,
+            "was written by another version of brio; continue with that version, or start "
+            "again with --force");
+    s.format = version >> 16;
     rewind(file);
     if (!whole(file)) return refuse(folder, error, damaged);
     found.isa[sizeof found.isa - 1] = 0;
@@ -359,6 +376,7 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     visit(&s, &found, state);
     if (s.broken) {
         brio__free(found.frame_time);
+        if (s.out_of_memory) return brio__no_memory(error);
         return refuse(folder, error, damaged);
     }
     *c = found;
@@ -409,6 +427,7 @@ static BrioStatus open_folder_of(const char *file, BrioFolder *folder, const cha
 
 BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && file, error);
     BrioFolder folder = {.fd = -1};
     struct stat info;
     const char *name;
@@ -435,7 +454,7 @@ static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState 
     visit_head(&s, &found, first, &version, &mark);
     if (s.broken || memcmp(first, letters, sizeof first))
         return brio__error(error, BRIO_ERROR_INPUT, "%s is no checkpoint, or is cut off", name);
-    if (mark != BYTE_ORDER_MARK || version != VERSION)
+    if (mark != BYTE_ORDER_MARK || !readable(version))
         return brio__error(
             error, BRIO_ERROR_INPUT,
             "%s was written by another version of brio, or on another kind of machine", name);
@@ -444,12 +463,14 @@ static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState 
                            "%s belongs to other bodies than those of this simulation: load the "
                            "scene that it was saved from",
                            name);
+    s.format = version >> 16;
     rewind(file);
     if (!whole(file)) return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged or cut off", name);
     rewind(file);
     visit_head(&s, &found, first, &version, &mark);
     visit(&s, &found, copy);
     brio__free(found.frame_time);
+    if (s.out_of_memory) return brio__no_memory(error);
     if (s.broken)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "%s was saved under an integrator that remembers another number of "
@@ -461,6 +482,7 @@ static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState 
 
 BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && name, error);
     BrioState *copy = NULL;
     FILE *file = fopen(name, "re");
     if (!file)

@@ -1,6 +1,7 @@
 /* Earlier results, for commands that look at them. */
 #include "run.h"
 
+#include "../memory_text.h"
 #include "../sim/ledger.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static BrioStatus scene_text(BrioNode *root, const char *path, char **text, size
     FILE *file = open_memstream(text, size);
     if (!file) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     BrioStatus status = brio__tree_json(scene, 0, file);
-    if (fclose(file) && status == BRIO_OK) status = BRIO_ERROR_MEMORY;
+    if (brio__text_close(file, text)) status = BRIO_ERROR_MEMORY;
     return status == BRIO_OK ? BRIO_OK : brio__error(error, status, "%s", brio_status_text(status));
 }
 

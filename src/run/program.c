@@ -25,6 +25,7 @@ BrioRunDef brio_default_run(void) { return (BrioRunDef){.source = brio_default_s
 
 BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error)
 {
+    BRIO_NEEDS(def, error);
     BrioScene *scene = NULL;
     BrioRunResult result = {0};
     Teller teller = {.def = def};
@@ -57,6 +58,7 @@ BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error)
 
 BrioStatus brio_run_open(const char *folder, BrioSim **sim, BrioError *error)
 {
+    BRIO_NEEDS(folder && sim, error);
     BrioScene *scene = NULL;
     if (error) *error = (BrioError){0};
     BRIO_CHECK(brio__run_load(folder, &scene, sim, error));

@@ -54,6 +54,14 @@ static int count_numbers(Line line)
     }
 }
 
+/* Names of columns. "nan" and "inf" are numbers, which read_row refuses. */
+static bool is_heading(const char *at)
+{
+    char *stop;
+    brio__text_real(at, &stop);
+    return isalpha((unsigned char)*at) && (stop == at || isalnum((unsigned char)*stop));
+}
+
 /* *columns may be 0: as many as the first row has. */
 static BrioStatus read_rows(const char *file, const char *text, size_t size, int *of_row,
                             double **values, int64_t *rows, BrioError *error)
@@ -68,8 +76,7 @@ static BrioStatus read_rows(const char *file, const char *text, size_t size, int
         at = line.end + 1;
         while (line.at < line.end && isspace((unsigned char)*line.at)) line.at++;
         if (line.at == line.end || *line.at == '#') continue;
-        /* a heading */
-        if (*rows == 0 && line.number == 1 && isalpha((unsigned char)*line.at)) continue;
+        if (*rows == 0 && line.number == 1 && is_heading(line.at)) continue;
         line.at = line.start;
         if (columns == 0) columns = *of_row = count_numbers(line);
         if (*rows == room) {

@@ -13,6 +13,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The scenes of a source tree, from the folder of a program or library that was built in it: build/
+ * or build/tests/. No path of the machine that builds is in the program, so that the same sources
+ * give the same bytes. */
+static bool in_source_tree(const char *program, char *folder, size_t size)
+{
+    struct stat info;
+    const char *from[2] = {program, NULL};
+    char own[3900] = "";
+#if defined(__linux__) && !defined(__EMSCRIPTEN__)
+    Dl_info library;
+    if (dladdr(brio_version(), &library) && library.dli_fname) {
+        snprintf(own, sizeof own, "%s", library.dli_fname);
+        char *slash = strrchr(own, '/');
+        if (slash) *slash = 0;
+        from[1] = slash ? own : ".";
+    }
+#endif
+    for (int k = 0; k < 2; k++)
+        for (int up = 1; from[k] && up <= 2; up++) {
+            char one[4096];
+            snprintf(one, sizeof one, "%s/%sscenes/cloth.yaml", from[k],
+                     up == 1 ? "../" : "../../");
+            if (stat(one, &info) != 0) continue;
+            snprintf(folder, size, "%s/%sscenes", from[k], up == 1 ? "../" : "../../");
+            return true;
+        }
+    return false;
+}
+
 const char *brio_scenes_folder(void)
 {
     static char folder[4096];
@@ -37,9 +66,7 @@ const char *brio_scenes_folder(void)
         if (stat(folder, &info) == 0) return folder;
     }
 #endif
-#ifdef BRIO_SOURCE_SCENES
-    if (stat(BRIO_SOURCE_SCENES, &info) == 0) return BRIO_SOURCE_SCENES;
-#endif
+    if (in_source_tree(length > 0 ? program : NULL, folder, sizeof folder)) return folder;
 #ifdef BRIO_INSTALL_SCENES
     return BRIO_INSTALL_SCENES;
 #else

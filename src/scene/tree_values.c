@@ -59,7 +59,8 @@ BrioStatus brio__node_real(const BrioNode *node, double *value, BrioError *error
                                 brio__node_what(node).text);
     double number = 0;
     BrioNumberKind kind = brio__node_number(node->text, &number);
-    if (node->quoted && kind == BRIO_NUMBER)
+    /* JSON can write a fraction in quotes only */
+    if (node->quoted && kind == BRIO_NUMBER && !strchr(node->text, '/'))
         return brio__node_error(node, error,
                                 "expected a number, found the text %s; remove the quotes",
                                 brio__node_what(node).text);

@@ -6,7 +6,10 @@
 #ifdef BRIO_HAVE_LIBFYAML
 
 #include <libfyaml.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { RESERVE = 65536 }; /* bytes: many times of what fy_parser_set_string allocates */
 
 static void swallow(struct fy_diag *diag, void *user, const char *text, size_t length)
 {
@@ -178,7 +181,12 @@ BrioStatus brio__yaml_parse(BrioBuild *build, const char *text, size_t size)
         return BRIO_ERROR_MEMORY;
     }
 
-    BrioStatus status = fy_parser_set_string(parser, text, size) ? BRIO_ERROR_MEMORY : BRIO_OK;
+    /* libfyaml 0.7 reads through NULL if the next call cannot allocate. So memory is asked for
+     * first, and given back right before. */
+    void *reserve = malloc(RESERVE);
+    BrioStatus status = reserve ? BRIO_OK : BRIO_ERROR_MEMORY;
+    free(reserve);
+    if (status == BRIO_OK && fy_parser_set_string(parser, text, size)) status = BRIO_ERROR_MEMORY;
     bool ended = false;
     int documents = 0;
     while (status == BRIO_OK && !ended) {

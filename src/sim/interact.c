@@ -5,6 +5,7 @@
  * and they forget. */
 #include "../distance.h"
 #include "../field.h"
+#include "../handle.h"
 #include "../potential/hands.h"
 #include "sim.h"
 
@@ -231,6 +232,7 @@ static BrioStatus check_grab(BrioSim *sim, int body, const double *place, double
 BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k, int *hand,
                          BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && point && hand, error);
     *hand = -1;
     BRIO_CHECK(check_grab(sim, body, point, k, error));
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
@@ -242,6 +244,7 @@ BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k
 BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k, int *hand,
                                 BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && hand, error);
     *hand = -1;
     BRIO_CHECK(check_grab(sim, BRIO_MAX(body, 0), (const double[3]){0, 0, 0}, k, error));
     if (body < 0 || vertex < 0 || vertex >= sim->system->body[body].count)
@@ -257,6 +260,7 @@ BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k
 BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3], const double direction[3],
                              double k, int *hand, double hit[3], BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && origin && direction && hand, error);
     *hand = -1;
     BRIO_CHECK(check_grab(sim, -1, origin, k, error));
     double length = hypot(hypot(direction[0], direction[1]), direction[2]);
@@ -287,6 +291,7 @@ static BrioGrip *hand_at(BrioSim *sim, int hand, BrioError *error)
 
 BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && point, error);
     BrioGrip *grip = hand_at(sim, hand, error);
     if (!grip) return BRIO_ERROR_ARGUMENT;
     if (!finite3(point))
@@ -302,6 +307,7 @@ BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioErro
 
 BrioStatus brio_sim_release(BrioSim *sim, int hand, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim), error);
     BrioGrip *grip = hand_at(sim, hand, error);
     if (!grip) return BRIO_ERROR_ARGUMENT;
     brio__sim_add(sim, -brio__grip_energy(sim->system, grip, sim->state->q));
@@ -311,6 +317,7 @@ BrioStatus brio_sim_release(BrioSim *sim, int hand, BrioError *error)
 
 BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim) && out, BRIO_ERROR_ARGUMENT);
     if (hand < 0 || hand >= BRIO_MAX_HANDS || sim->state->hand[hand].k == 0)
         return BRIO_ERROR_ARGUMENT;
     const BrioGrip *grip = &sim->state->hand[hand];
@@ -335,12 +342,14 @@ static const BrioTerm *attachment_term(const BrioSystem *s)
 
 int brio_sim_attachments(const BrioSim *sim)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), 0);
     const BrioTerm *term = attachment_term(sim->system);
     return term ? (int)term->elements : 0;
 }
 
 BrioStatus brio_sim_attachment(const BrioSim *sim, int i, BrioHand *out)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim) && out, BRIO_ERROR_ARGUMENT);
     if (i < 0 || i >= brio_sim_attachments(sim)) return BRIO_ERROR_ARGUMENT;
     const BrioSystem *s = sim->system;
     const BrioTerm *term = attachment_term(s);
@@ -358,6 +367,7 @@ BrioStatus brio_sim_attachment(const BrioSim *sim, int i, BrioHand *out)
 
 BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3], BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && point, error);
     const BrioSystem *s = sim->system;
     BrioHand now;
     if (brio_sim_attachment(sim, i, &now) != BRIO_OK)
@@ -390,6 +400,7 @@ BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3], 
 
 const char *brio_body_material(const BrioSystem *system, int body)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system), NULL);
     return body >= 0 && body < system->body_count
                ? system->term[system->body[body].term].energy->name
                : NULL;
@@ -397,6 +408,7 @@ const char *brio_body_material(const BrioSystem *system, int body)
 
 BrioStatus brio_sim_material(const BrioSim *sim, int body, const char *name, double *value)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim) && name && value, BRIO_ERROR_ARGUMENT);
     const BrioSystem *s = sim->system;
     int at = body >= 0 && body < s->body_count
                  ? brio__fields_offset(s->term[s->body[body].term].energy->fields, name)
@@ -434,6 +446,7 @@ static BrioStatus make_material(const BrioEnergy *energy, const double *values, 
 BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value,
                                  BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && name, error);
     const BrioSystem *s = sim->system;
     double *param = sim->state->param, values[BRIO_MAX_VALUES] = {0};
     if (body < 0 || body >= s->body_count)
@@ -495,12 +508,14 @@ static int damping_count(const BrioSim *sim)
 
 const char *brio_sim_damping_type(const BrioSim *sim, int i)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NULL);
     return i >= 0 && i < damping_count(sim) ? sim->stepper->dissipation->damper[i].model->name
                                             : NULL;
 }
 
 BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double *value)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim) && name && value, BRIO_ERROR_ARGUMENT);
     const BrioDamper *d =
         i >= 0 && i < damping_count(sim) ? &sim->stepper->dissipation->damper[i] : NULL;
     int at = d ? brio__fields_offset(d->model->fields, name) : -1;
@@ -512,6 +527,7 @@ BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double 
 BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value,
                                 BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && name, error);
     if (i < 0 || i >= damping_count(sim))
         return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "there is no damping model %d: the simulation was made with %d; give it one "

@@ -5,12 +5,18 @@
  * and the target of integrators that control energy falls by as much. */
 #include "joints.h"
 
+#include "../handle.h"
 #include "../vec.h"
 
-int brio_system_constraints(const BrioSystem *s) { return s->constraint_count; }
+int brio_system_constraints(const BrioSystem *s)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, s), 0);
+    return s->constraint_count;
+}
 
 int brio_system_constraint(const BrioSystem *s, const char *name)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, s) && name, -1);
     for (int i = 0; name && i < s->constraint_count; i++)
         if (!strcmp(s->constraint[i].name, name)) return i;
     return -1;
@@ -18,6 +24,7 @@ int brio_system_constraint(const BrioSystem *s, const char *name)
 
 BrioStatus brio_sim_reaction(const BrioSim *sim, int constraint, double force[3], double torque[3])
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim) && force && torque, BRIO_ERROR_ARGUMENT);
     const BrioConstraints *c = sim->stepper->solver->constraints;
     if (constraint < 0 || constraint >= sim->system->constraint_count || !c)
         return BRIO_ERROR_ARGUMENT;
@@ -73,6 +80,7 @@ void brio__sim_break_stitches(BrioSim *sim)
 
 int64_t brio_sim_stitches(const BrioSim *sim, int64_t *broken)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), 0);
     const BrioTerm *term = stitches_of(sim->system);
     if (broken) *broken = 0;
     for (int64_t i = 0; term && broken && i < term->elements; i++)
@@ -82,6 +90,7 @@ int64_t brio_sim_stitches(const BrioSim *sim, int64_t *broken)
 
 BrioStatus brio_sim_stitch(const BrioSim *sim, int64_t i, double force[3])
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim) && force, BRIO_ERROR_ARGUMENT);
     const BrioTerm *term = stitches_of(sim->system);
     if (!term || i < 0 || i >= term->elements) return BRIO_ERROR_ARGUMENT;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time,

@@ -5,6 +5,7 @@
 #include "../contact/law.h"
 #include "../damping/forces.h"
 #include "../field.h"
+#include "../handle.h"
 #include "apart.h"
 #include "joints.h"
 #include "ledger.h"
@@ -314,8 +315,13 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
 {
     const BrioIntegrator *integrator = NULL;
     unsigned traits = 0;
+    if (!BRIO_LIVES(SYSTEM, system) || !BRIO_LIVES(STATE, state) || !def || !sim) {
+        brio_system_free(system);
+        brio_state_free(state);
+        return brio__bad_argument(error, __func__);
+    }
     if (error) *error = (BrioError){0};
-    BrioSim *created = brio__calloc(1, sizeof *created);
+    BrioSim *created = brio__handle_create(sizeof *created, BRIO_HANDLE_SIM);
     BrioStatus status = check_all(system, def, &integrator, &traits, error);
     if (status == BRIO_OK && !created) status = BRIO_ERROR_MEMORY;
     if (created) {
@@ -360,6 +366,7 @@ static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrat
 BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values,
                                    BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && name, error);
     const BrioIntegrator *integrator = name ? brio_integrator(name) : NULL;
     BrioError inner = {0};
     double defaults[BRIO_MAX_VALUES] = {0};
@@ -376,20 +383,21 @@ BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double 
 
 const char *brio_sim_integrator(const BrioSim *sim, double *values)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NULL);
     if (values) memcpy(values, sim->stepper->values, sizeof sim->stepper->values);
     return sim->stepper->integrator->name;
 }
 
 void brio_sim_free(BrioSim *sim)
 {
-    if (!sim) return;
+    if (!BRIO_LIVES(SIM, sim)) return;
     brio__stepper_free(sim->stepper);
     brio_system_free(sim->system);
     brio_state_free(sim->state);
     brio__free(sim->world);
     brio__free(sim->positions);
     brio__free(sim->term_energy);
-    brio__free(sim);
+    brio__handle_free(sim);
 }
 
 BrioStatus brio__sim_report(const BrioSim *sim, BrioStatus status, BrioError *error)
@@ -406,11 +414,13 @@ static BrioStatus refuse(BrioSim *sim, BrioStatus status, const char *reason, Br
 
 BrioStatus brio_sim_step(BrioSim *sim, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim), error);
     return brio_sim_step_by(sim, sim->h, error);
 }
 
 BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim), error);
     if (!(h > 0) || isinf(h))
         return refuse(sim, BRIO_ERROR_ARGUMENT, "the step h must be positive and finite", error);
     char text[600];
@@ -425,6 +435,7 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
 
 void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user)
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(SIM, sim));
     sim->stepper->solver->watch = watch;
     sim->stepper->solver->watcher = user;
 }
@@ -452,19 +463,41 @@ static BrioStatus settle(BrioSim *sim)
 
 BrioStatus brio_sim_settle(BrioSim *sim, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim), error);
     return brio__sim_report(sim, settle(sim), error);
 }
 
-const char *brio_sim_reason(const BrioSim *sim) { return sim->stepper->reason; }
-const BrioSystem *brio_sim_system(const BrioSim *sim) { return sim->system; }
-BrioState *brio_sim_state(BrioSim *sim) { return sim->state; }
-double brio_sim_time(const BrioSim *sim) { return sim->state->time; }
-double brio_sim_h(const BrioSim *sim) { return sim->h; }
+const char *brio_sim_reason(const BrioSim *sim)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NULL);
+    return sim->stepper->reason;
+}
+const BrioSystem *brio_sim_system(const BrioSim *sim)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NULL);
+    return sim->system;
+}
+BrioState *brio_sim_state(BrioSim *sim)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NULL);
+    return sim->state;
+}
+double brio_sim_time(const BrioSim *sim)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NAN);
+    return sim->state->time;
+}
+double brio_sim_h(const BrioSim *sim)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NAN);
+    return sim->h;
+}
 
 /* ---- positions and velocities ----------------------------------------------------------- */
 
 void brio_sim_positions(const BrioSim *sim, int body, double *x)
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(SIM, sim) && x);
     if (body < 0 || body >= sim->system->body_count) return;
     const BrioBody *b = &sim->system->body[body];
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
@@ -473,6 +506,7 @@ void brio_sim_positions(const BrioSim *sim, int body, double *x)
 
 void brio_sim_cage_positions(const BrioSim *sim, int body, double *x)
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(SIM, sim) && x);
     if (body < 0 || body >= sim->system->body_count || !sim->system->body[body].cage) return;
     const BrioBody *b = &sim->system->body[body];
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
@@ -481,6 +515,7 @@ void brio_sim_cage_positions(const BrioSim *sim, int body, double *x)
 
 void brio_sim_velocities(const BrioSim *sim, int body, double *v)
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(SIM, sim) && v);
     if (body < 0 || body >= sim->system->body_count) return;
     const BrioBody *b = &sim->system->body[body];
     brio__system_velocities(sim->system, sim->state, sim->state->v, sim->state->time, sim->world);
@@ -548,6 +583,7 @@ BrioStatus brio__sim_set_vertices(BrioSim *sim, int body, const double *values, 
 
 BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && x, error);
     BrioStepper *s = sim->stepper;
     s->out_of_memory = false;
     double *q = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
@@ -570,6 +606,7 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x, BrioE
 
 BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && v, error);
     double before = brio__sim_energy(sim);
     BRIO_CHECK(brio__sim_set_vertices(sim, body, v, sim->state->v, error));
     brio__state_forget(sim->state);
@@ -579,6 +616,7 @@ BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v, Brio
 
 BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim) && gravity, error);
     for (int r = 0; r < 3; r++)
         if (!isfinite(gravity[r]))
             return refuse(sim, BRIO_ERROR_ARGUMENT, "gravity is not finite", error);
@@ -592,6 +630,7 @@ BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError
 
 BrioStatus brio_sim_set_force(BrioSim *sim, int force, double factor, BrioError *error)
 {
+    BRIO_NEEDS(BRIO_LIVES(SIM, sim), error);
     if (force < 0 || force >= sim->system->force_count)
         return refuse(sim, BRIO_ERROR_ARGUMENT, "there is no force of that number", error);
     if (!isfinite(factor))
@@ -607,6 +646,7 @@ BrioStatus brio_sim_set_force(BrioSim *sim, int force, double factor, BrioError 
 
 BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim) && ledger, BRIO_ERROR_ARGUMENT);
     brio__ledger(sim, ledger);
     ledger->iterations = sim->stepper->iterations;
     return isfinite(ledger->total) ? BRIO_OK : BRIO_NOT_FINITE;
@@ -614,6 +654,7 @@ BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
 
 double brio_sim_force_energy(BrioSim *sim)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NAN);
     BrioLedger ledger;
     brio__ledger(sim, &ledger);
     return sim->force_energy;
@@ -621,6 +662,7 @@ double brio_sim_force_energy(BrioSim *sim)
 
 double brio_sim_body_energy(BrioSim *sim, int body)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NAN);
     if (body < 0 || body >= sim->system->body_count) return NAN;
     potential_at(sim, sim->state->q, sim->term_energy);
     return brio__body_energy(&sim->system->body[body], sim->term_energy);

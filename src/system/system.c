@@ -1,6 +1,7 @@
 /* The state in one block of memory, the map x = J q + b, and sums of vectors (system.h). */
 #include "system.h"
 
+#include "../handle.h"
 #include "../vec.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
                       .target = NAN,
                       .alpha = NAN};
     head.bytes = lay_out(&head);
-    BrioState *created = brio__calloc(head.bytes, 1);
+    BrioState *created = brio__handle_create(head.bytes, BRIO_HANDLE_STATE);
     if (!created) return BRIO_ERROR_MEMORY;
     *created = head;
     lay_out(created);
@@ -53,7 +54,8 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
 
 BrioStatus brio_state_copy(const BrioState *from, BrioState **copy, BrioError *error)
 {
-    BrioState *created = brio__alloc(from->bytes, 1);
+    BRIO_NEEDS(BRIO_LIVES(STATE, from) && copy, error);
+    BrioState *created = brio__handle_create(from->bytes, BRIO_HANDLE_STATE);
     if (!created) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     memcpy(created, from, from->bytes);
     lay_out(created);
@@ -81,6 +83,7 @@ static void copy(double *to, const double *from, int64_t count)
 
 void brio_state_assign(BrioState *to, const BrioState *from)
 {
+    BRIO_NEEDS_OR_NOTHING(BRIO_LIVES(STATE, to) && BRIO_LIVES(STATE, from));
     if (to == from) return;
     if (to->coordinates != from->coordinates || to->fixed != from->fixed ||
         to->params != from->params) {
@@ -101,9 +104,21 @@ void brio_state_assign(BrioState *to, const BrioState *from)
     copy(to->past, from->past, to->coordinates * BRIO_MIN(to->history, from->history));
 }
 
-void brio_state_free(BrioState *state) { brio__free(state); }
-const double *brio_state_q(const BrioState *state) { return state->q; }
-const double *brio_state_v(const BrioState *state) { return state->v; }
+void brio_state_free(BrioState *state)
+{
+    if (BRIO_LIVES(STATE, state)) brio__handle_free(state);
+}
+
+const double *brio_state_q(const BrioState *state)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(STATE, state), NULL);
+    return state->q;
+}
+const double *brio_state_v(const BrioState *state)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(STATE, state), NULL);
+    return state->v;
+}
 
 /* ---- the map x = J q + b(t) ------------------------------------------------------------- */
 
@@ -254,6 +269,7 @@ static const BrioBody *caged_body(const BrioSystem *s, int body)
 
 BrioStatus brio_body_cage(const BrioSystem *s, int body, BrioCageInfo *info)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, s) && info, BRIO_ERROR_ARGUMENT);
     const BrioBody *b = caged_body(s, body);
     if (!b) return BRIO_ERROR_ARGUMENT;
     const BrioCage *c = b->cage;
@@ -270,6 +286,7 @@ BrioStatus brio_body_cage(const BrioSystem *s, int body, BrioCageInfo *info)
 
 const int32_t *brio_body_cage_tets(const BrioSystem *s, int body, int64_t *count)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, s) && count, NULL);
     const BrioBody *b = caged_body(s, body);
     *count = b ? b->cage->tet_count : 0;
     return b ? b->cage->tet : NULL;
@@ -278,6 +295,7 @@ const int32_t *brio_body_cage_tets(const BrioSystem *s, int body, int64_t *count
 BrioStatus brio_body_cage_weights(const BrioSystem *s, int body, const int32_t **nodes,
                                   const double **weights)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, s) && nodes && weights, BRIO_ERROR_ARGUMENT);
     const BrioBody *b = caged_body(s, body);
     if (!b) return BRIO_ERROR_ARGUMENT;
     *nodes = b->cage->node;
@@ -285,10 +303,15 @@ BrioStatus brio_body_cage_weights(const BrioSystem *s, int body, const int32_t *
     return BRIO_OK;
 }
 
-int brio_system_forces(const BrioSystem *s) { return s->force_count; }
+int brio_system_forces(const BrioSystem *s)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, s), 0);
+    return s->force_count;
+}
 
 int brio_system_force(const BrioSystem *s, const char *name)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, s) && name, -1);
     for (int i = 0; i < s->force_count; i++)
         if (!strcmp(s->force[i].name, name)) return i;
     return -1;
@@ -474,15 +497,25 @@ void brio__mass_solve(const BrioSystem *system, const double *p, double *v)
 
 /* ---- public readers --------------------------------------------------------------------- */
 
-int64_t brio_system_vertices(const BrioSystem *system) { return system->body_vertices; }
+int64_t brio_system_vertices(const BrioSystem *system)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system), 0);
+    return system->body_vertices;
+}
 int64_t brio_system_coordinates(const BrioSystem *system)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system), 0);
     return 3 * (int64_t)system->block_count;
 }
-int brio_system_bodies(const BrioSystem *system) { return system->body_count; }
+int brio_system_bodies(const BrioSystem *system)
+{
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system), 0);
+    return system->body_count;
+}
 
 int brio_system_body(const BrioSystem *system, const char *name)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system) && name, -1);
     for (int i = 0; i < system->body_count; i++)
         if (!strcmp(system->body[i].name, name)) return i;
     return -1;
@@ -495,18 +528,21 @@ static const BrioBody *body_at(const BrioSystem *system, int body)
 
 const char *brio_body_name(const BrioSystem *system, int body)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system), NULL);
     const BrioBody *b = body_at(system, body);
     return b ? b->name : NULL;
 }
 
 int64_t brio_body_vertices(const BrioSystem *system, int body)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system), 0);
     const BrioBody *b = body_at(system, body);
     return b ? b->count : 0;
 }
 
 const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *count)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system) && count, NULL);
     const BrioBody *b = body_at(system, body);
     *count = b ? b->triangle_count : 0;
     return b ? b->triangle : NULL;
@@ -514,6 +550,7 @@ const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *
 
 const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *count)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system) && count, NULL);
     const BrioBody *b = body_at(system, body);
     *count = b ? b->edge_count : 0;
     return b ? b->edge : NULL;
@@ -521,6 +558,7 @@ const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *coun
 
 const int32_t *brio_body_tets(const BrioSystem *system, int body, int64_t *count)
 {
+    BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system) && count, NULL);
     const BrioBody *b = body_at(system, body);
     *count = b ? b->tet_count : 0;
     return b ? b->tet : NULL;
@@ -528,7 +566,7 @@ const int32_t *brio_body_tets(const BrioSystem *system, int body, int64_t *count
 
 void brio_system_free(BrioSystem *system)
 {
-    if (!system) return;
+    if (!BRIO_LIVES(SYSTEM, system)) return;
     for (int i = 0; i < system->body_count; i++) {
         brio__free(system->body[i].name);
         brio__free(system->body[i].triangle);
@@ -575,7 +613,7 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->stiffness);
     brio__free(system->excluded);
     if (system->partition) system->partition->destroy(system->partition);
-    brio__free(system);
+    brio__handle_free(system);
 }
 
 int64_t brio__system_fixed_index(const BrioSystem *s, int32_t vertex)

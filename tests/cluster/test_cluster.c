@@ -196,7 +196,7 @@ static void break_run(const char *signal)
              "--checkpoint-every 2 >.said 2>&1 & echo $! >.pid",
              program(), scene_path("rub"));
     assert_int_equal(system(command), 0);
-    for (int tries = 0; tries < 600; tries++) { /* until some steps are done */
+    for (int tries = 0; tries < 6000; tries++) { /* until some steps are done */
         size_t size = 0;
         char *rows = read_all("broken/energy.csv", &size);
         free(rows);
@@ -207,7 +207,7 @@ static void break_run(const char *signal)
     snprintf(command, sizeof command, "mpirun=%d; %s", atoi(pid), signal);
     assert_int_equal(system(command), 0);
     bool ended = false;
-    for (int tries = 0; tries < 300 && !ended; tries++) {
+    for (int tries = 0; tries < 6000 && !ended; tries++) {
         ended = kill(atoi(pid), 0) != 0;
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }

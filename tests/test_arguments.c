@@ -1,0 +1,301 @@
+/* The rule of brio.h about arguments, on every function of the public headers: what is NULL and
+ * must not be, and handles that were freed, are refused. Each call runs in a process of its own, so
+ * that a crash has a name. */
+#include "brio/matrices.h"
+#include "sim/sim.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+// clang-format on
+
+/* ---- what the calls are given ----------------------------------------------------------- */
+
+static const char scene[] = "bodies: [{shape: {type: box, cells: [1, 1, 1]}, "
+                            "material: {type: neo-hookean, E: 1e5}}]\n";
+static const char name[] = "box";
+
+static BrioSim *sim, *dead_sim, *other_sim;
+static const BrioSystem *system_;
+static BrioSystem *dead_system, *other_system;
+static BrioState *state, *dead_state, *other_state;
+static BrioBuilder *builder, *dead_builder;
+static BrioMesh *mesh, plain_mesh;
+static BrioError error;
+static char text[8];
+static double numbers[4096];
+static int32_t indices[16];
+static int64_t count;
+static int number;
+static BrioMaterial material;
+static BrioBodyDef body;
+static BrioForceDef force;
+static BrioContactDef contact;
+static BrioObstacleDef obstacle;
+static BrioScript script;
+static BrioSimDef definition;
+static BrioDamping damping;
+static BrioSource source;
+static BrioProgress progress;
+static BrioLedger ledger;
+static BrioHand hand;
+static BrioObjective objective = {.target = numbers, .s = 1, .a = 1, .h = 1};
+static BrioSolution solution;
+static BrioSpring spring;
+static BrioPull pull;
+static BrioPlane plane;
+static BrioConstraintDef constraint;
+static BrioStitchDef stitch;
+static BrioSequence *sequence, still;
+static const char *const files = name;
+static BrioCageInfo cage;
+static BrioTriplets triplets;
+static const int32_t *nodes;
+static const double *weights;
+static BrioField fields[] = {{"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness."}, {0}};
+
+static BrioBuilder *with_body(void)
+{
+    BrioBuilder *created = NULL;
+    BrioMesh *box = NULL;
+    body = brio_default_body();
+    assert_int_equal(brio_mesh_shape("box", NULL, &box, NULL), BRIO_OK);
+    assert_int_equal(brio_default_material("neo-hookean", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "E", 1e5, NULL), BRIO_OK);
+    body.name = "a";
+    body.mesh = box;
+    assert_int_equal(brio_builder_create(&created, NULL), BRIO_OK);
+    BrioError why = {0};
+    if (brio_builder_body(created, &body, NULL, &why)) fail_msg("%s", why.message);
+    brio_mesh_free(box);
+    body.mesh = &plain_mesh;
+    return created;
+}
+
+static void make_pair(BrioSystem **created, BrioState **begun)
+{
+    BrioBuilder *b = with_body();
+    assert_int_equal(brio_builder_finish(b, created, begun, NULL), BRIO_OK);
+    brio_builder_free(b);
+}
+
+static BrioSystem *new_system(void)
+{
+    BrioSystem *created;
+    BrioState *begun;
+    make_pair(&created, &begun);
+    brio_state_free(begun);
+    return created;
+}
+
+static BrioState *new_state(void)
+{
+    BrioSystem *created;
+    BrioState *begun;
+    make_pair(&created, &begun);
+    brio_system_free(created);
+    return begun;
+}
+
+static int prepare(void **unused)
+{
+    (void)unused;
+    assert_int_equal(brio_sim_parse(scene, strlen(scene), "test", &sim, &error), BRIO_OK);
+    system_ = brio_sim_system(sim);
+    state = brio_sim_state(sim);
+    builder = with_body();
+    dead_builder = with_body();
+    make_pair(&dead_system, &dead_state);
+    assert_int_equal(brio_sim_parse(scene, strlen(scene), "test", &dead_sim, &error), BRIO_OK);
+    brio_sim_free(dead_sim);
+    brio_system_free(dead_system);
+    brio_state_free(dead_state);
+    brio_builder_free(dead_builder);
+    contact = brio_default_contact();
+    definition = brio_default_sim("backward-euler");
+    return 0;
+}
+
+static int tidy(void **unused)
+{
+    (void)unused;
+    brio_sim_free(sim);
+    brio_builder_free(builder);
+    return 0;
+}
+
+/* ---- the calls -------------------------------------------------------------------------- */
+
+static bool ERROR(BrioStatus status) { return status == BRIO_ERROR_ARGUMENT; }
+static bool NONE(const void *pointer) { return !pointer; }
+static bool NOT_A_NUMBER(double value) { return isnan(value); }
+static bool ZERO(int64_t value) { return value == 0; }
+static bool ONE(int64_t value) { return value == 1; }
+static bool MINUS_ONE(int64_t value) { return value == -1; }
+#define NOTHING(call) (call, true)
+
+#define system system_ /* the handle, not the function of stdlib.h */
+typedef struct Row {
+    const char *function, *call;
+    int line; /* of arguments.def; 0: no pointers */
+} Row;
+static const Row rows[] = {
+#define ARGUMENT(function, answer, call) {#function, #call, __LINE__},
+#define NO_POINTERS(function) {#function, "", 0},
+#include "arguments.def"
+#undef ARGUMENT
+#undef NO_POINTERS
+};
+
+/* Runs the call in that line; whether it answered as it should. */
+static bool answers(int line)
+{
+    switch (line) {
+#define ARGUMENT(function, answer, call) \
+    case __LINE__:                       \
+        return answer(call);
+#define NO_POINTERS(function)
+#include "arguments.def"
+#undef ARGUMENT
+#undef NO_POINTERS
+    }
+    return false;
+}
+#undef system
+
+static void every_call_is_refused(void **unused)
+{
+    (void)unused;
+    int wrong = 0, calls = 0;
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++) {
+        if (!rows[i].line) continue;
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            error = (BrioError){0};
+            _exit(answers(rows[i].line) ? 0 : 1);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        calls++;
+        if (status == 0) continue;
+        wrong++;
+        print_message("%s %s\n", rows[i].call,
+                      WIFSIGNALED(status) ? "crashed" : "gave another answer");
+    }
+    print_message("%d calls, %d wrong\n", calls, wrong);
+    assert_int_equal(wrong, 0);
+}
+
+/* Definitions that hold nothing, and counts without an array. */
+static void empty_definitions_are_refused(void **unused)
+{
+    (void)unused;
+    BrioMesh counts = {.vertex_count = 4, .tet_count = 1};
+    BrioMesh corners = {.vertex_count = 4, .x = numbers, .tet_count = 1, .triangle_count = 1};
+    BrioBodyDef hollow = body;
+    BrioScript keys = {.end = 1, .key_count = 2};
+    BrioForceDef lists;
+    assert_int_equal(brio_default_force("constant", &lists, NULL), BRIO_OK);
+    lists.body_count = 1;
+    assert_true(brio_builder_body(builder, &(BrioBodyDef){0}, NULL, NULL) < 0);
+    hollow.name = "b";
+    for (int k = 0; k < 2; k++) {
+        hollow.mesh = k ? &counts : &corners;
+        assert_true(brio_builder_body(builder, &hollow, NULL, NULL) < 0);
+        assert_true(brio_builder_obstacle(builder, &(BrioObstacleDef){.mesh = hollow.mesh}, NULL) <
+                    0);
+    }
+    assert_true(brio_builder_obstacle(builder, &(BrioObstacleDef){0}, NULL) < 0);
+    assert_true(brio_builder_force(builder, &(BrioForceDef){0}, NULL) < 0);
+    assert_true(brio_builder_force(builder, &lists, NULL) < 0);
+    assert_true(brio_builder_fix(builder, 0, indices, 1, &keys, NULL) < 0);
+    assert_true(brio_builder_attach(builder, 0, 0, numbers, 1, &keys, NULL) < 0);
+    assert_true(brio_sim_open(&(BrioSource){0}, &other_sim, NULL) < 0);
+    assert_true(brio_sim_open(&(BrioSource){.name = name, .set_count = 1}, &other_sim, NULL) < 0);
+    assert_true(brio_run(&(BrioRunDef){0}, NULL, NULL) < 0);
+    assert_true(brio_run(&(BrioRunDef){.out = "/nonexistent"}, NULL, NULL) < 0);
+    assert_true(brio_register_energy(&(BrioEnergyDef){0}, NULL) < 0);
+    assert_true(brio_register_integrator(&(BrioIntegrator){0}, NULL) < 0);
+    assert_true(brio_material_set(&(BrioMaterial){0}, name, 1, NULL) < 0);
+    assert_true(brio_damping_set(&(BrioDamping){0}, name, 1, NULL) < 0);
+    assert_true(brio_sim_create(new_system(), new_state(), &(BrioSimDef){0}, &other_sim, NULL) < 0);
+    brio_builder_contact(builder, &(BrioContactDef){0});
+}
+
+/* What is refused says so, and names the function. */
+static void refusals_have_a_sentence(void **unused)
+{
+    (void)unused;
+    error = (BrioError){0};
+    assert_int_equal(brio_sim_step(dead_sim, &error), BRIO_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "brio_sim_step: an argument is NULL"));
+    assert_int_equal(brio_sim_step(sim, &error), BRIO_OK);
+}
+
+/* ---- no function is left out ------------------------------------------------------------ */
+
+static bool has_row(const char *function, size_t length)
+{
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++)
+        if (strlen(rows[i].function) == length && !strncmp(rows[i].function, function, length))
+            return true;
+    return false;
+}
+
+/* The functions of a header that have no row. */
+static int missing_in(const char *header, int *functions)
+{
+    int missing = 0;
+    for (const char *at = header; (at = strstr(at, "\nBRIO_API ")); at++) {
+        const char *begin = strstr(at, "brio_");
+        size_t length = begin ? strcspn(begin, "(") : 0;
+        ++*functions;
+        if (length && has_row(begin, length)) continue;
+        print_message("%.*s has no row in tests/arguments.def\n", (int)length, begin);
+        missing++;
+    }
+    return missing;
+}
+
+static void every_function_has_a_row(void **unused)
+{
+    (void)unused;
+    int missing = 0, functions = 0;
+    DIR *folder = opendir(BRIO_SOURCE_DIR "/include/brio");
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        static char content[1 << 20];
+        char path[600];
+        if (!strstr(entry->d_name, ".h")) continue;
+        snprintf(path, sizeof path, BRIO_SOURCE_DIR "/include/brio/%s", entry->d_name);
+        FILE *stream = fopen(path, "r");
+        assert_non_null(stream);
+        content[fread(content, 1, sizeof content - 1, stream)] = 0;
+        fclose(stream);
+        missing += missing_in(content, &functions);
+    }
+    closedir(folder);
+    print_message("%d functions\n", functions);
+    assert_true(functions >= 190);
+    assert_int_equal(missing, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_function_has_a_row),
+        cmocka_unit_test(every_call_is_refused),
+        cmocka_unit_test(empty_definitions_are_refused),
+        cmocka_unit_test(refusals_have_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, prepare, tidy);
+}
