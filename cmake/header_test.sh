@@ -3,7 +3,7 @@
 # shows the functions of the header and nothing else:  header_test.sh SOURCE_DIR LIBRARY CC
 set -eu
 
-headers="$1/include/brio/brio.h $1/include/brio/integrator.h" library=$2 cc=$3
+headers="$1/include/brio/*.h" library=$2 cc=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror -I$1/include -fsyntax-only"

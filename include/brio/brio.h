@@ -1,7 +1,7 @@
 /* brio: things that bend, stretch, bounce and collide.
  *
- * This header and integrator.h, which it includes, are the whole public interface and its
- * documentation. The way of the data:
+ * This header and those that it includes are the public interface and its documentation. The way
+ * of the data:
  *
  *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
  *                           -> integrator -> minimise -> energies, linear solver -> next state
@@ -795,6 +795,6 @@ BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double
 }
 #endif
 
+#include "edit.h"       /* editing a simulation that runs */
 #include "integrator.h" /* writing an integrator */
-
 #endif

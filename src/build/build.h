@@ -63,6 +63,10 @@ struct BrioBodyPlan {
     int64_t hinge_count;
     int32_t *hinge; /* x 4; NULL: no bending */
     int32_t *fix;   /* per vertex: -1 free, otherwise which script (0: stands still) */
+    /* Of an edit (edit.c). What forces and trees were made by: positions at the start; NULL: x. */
+    double *start;
+    bool kept;    /* it was there before the edit */
+    bool removed; /* its number is free: no vertices, and the next body takes the number */
 };
 
 typedef struct BrioAttachmentPlan {
@@ -70,6 +74,7 @@ typedef struct BrioAttachmentPlan {
     int32_t vertex;
     double point[3], k;
     int script;
+    int64_t kept; /* 1 + its number before the edit; 0: it is new */
 } BrioAttachmentPlan;
 
 typedef struct BrioRodPlan {
@@ -92,6 +97,9 @@ typedef struct BrioObstaclePlan {
     int analytic;   /* which of those with a formula; -1: a mesh */
     BrioMesh *mesh; /* with the transform applied */
     int script;
+    bool kept, removed; /* as of bodies */
+    bool driven;        /* the program moves it: its script is one of its own, which stands still */
+    bool bends;         /* and gives it other shapes */
 } BrioObstaclePlan;
 
 /* What is known about two bodies or obstacles. */
@@ -109,6 +117,10 @@ typedef struct BrioForcePlan {
     int64_t vertex_count; /* 0: all, or those of box and sphere */
     int32_t *vertices;
     double box[6], sphere[4];
+    /* pairs of body and vertex that were chosen when it was added to a simulation; NULL: by the
+     * above */
+    int64_t chosen_count;
+    int32_t *chosen;
 } BrioForcePlan;
 
 struct BrioBuilder {
@@ -136,7 +148,9 @@ struct BrioBuilder {
     int rod_at_fault; /* -1: none */
     int force_count;
     BrioForcePlan *force;
-    int force_at_fault; /* -1: none */
+    int force_at_fault;      /* -1: none */
+    const BrioSystem *edits; /* NULL: it is no edit of a simulation */
+    int64_t step;            /* at which the edit began */
 };
 
 /* Bodies of some materials have no y and z (bar1d): nothing may push them there. */
@@ -161,9 +175,30 @@ static inline bool brio__meets_by_vertices(const BrioBuilder *builder)
 
 /* Every public function begins with it: clears the error, refuses a builder that is finished. */
 BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error);
+/* A copy of an array, at least one byte; NULL if there is no memory. */
+void *brio__copy_of(const void *array, int64_t count, size_t size);
+/* A copy of indices, NULL if there are none; false: there is no memory. */
+bool brio__copy_indices(const int32_t *from, int64_t count, int32_t **to);
 /* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if
  * there is no memory, and the array is kept. */
 void *brio__room_for_one(void *array, int64_t count, size_t size);
+
+/* ---- image.c, edit.c -------------------------------------------------------------------- */
+
+/* All plans as bytes, and back: checkpoints of edited simulations have them, and an edit begins
+ * with a copy. */
+BrioStatus brio__builder_write(const BrioBuilder *builder, unsigned char **bytes, size_t *size);
+BrioStatus brio__builder_read(const unsigned char *bytes, size_t size, BrioBuilder **builder,
+                              BrioError *error);
+/* The name of a force that is a function of the program, which no file can hold; NULL: none. */
+const char *brio__builder_calls(const BrioBuilder *builder);
+/* Takes the plans back from a system that was just made of them. */
+void brio__builder_reopen(BrioBuilder *builder, BrioSystem *system);
+/* The vertices of forces that were added by box or sphere, as they are now. */
+BrioStatus brio__builder_choose_now(BrioBuilder *builder, BrioError *error);
+/* Which vertices of a body a force acts on, into `on`; returns how many. */
+int64_t brio__force_chooses(const BrioForcePlan *plan, const BrioBodyPlan *of, int body,
+                            uint8_t *on);
 
 /* ---- body.c, masses.c, fixed.c ---------------------------------------------------------- */
 
@@ -177,6 +212,8 @@ BrioStatus brio__affine_masses(BrioBodyPlan *plan, BrioError *error);
 /* Copies a script and gives its number; NULL: number 0, which stands still. */
 BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script, int *number,
                              BrioError *error);
+
+int brio__obstacle_number(const BrioBuilder *builder); /* of the next one */
 
 /* ---- terms.c ---------------------------------------------------------------------------- */
 

@@ -11,6 +11,19 @@ BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error)
                        "this builder was finished already: begin another one");
 }
 
+void *brio__copy_of(const void *array, int64_t count, size_t size)
+{
+    void *copy = brio__alloc((size_t)count + 1, size);
+    if (copy && count > 0) memcpy(copy, array, (size_t)count * size);
+    return copy;
+}
+
+bool brio__copy_indices(const int32_t *from, int64_t count, int32_t **to)
+{
+    *to = count > 0 ? brio__copy_of(from, count, sizeof *from) : NULL;
+    return *to || count <= 0;
+}
+
 void *brio__room_for_one(void *array, int64_t count, size_t size)
 {
     return count & (count - 1)
@@ -77,7 +90,7 @@ const char *brio__builder_name(const BrioBuilder *builder, int body)
 BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex,
                                       BrioError *error)
 {
-    if (body < 0 || body >= builder->body_count)
+    if (body < 0 || body >= builder->body_count || builder->body[body].removed)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body %d", body);
     const BrioBodyPlan *plan = &builder->body[body];
     if (vertex < 0 || vertex >= plan->mesh->vertex_count)

@@ -207,7 +207,8 @@ BrioStatus brio__build_surface(const BrioBuilder *b, BrioSystem *s, BrioError *e
     for (int i = 0; i < s->body_count; i++) {
         memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x,
                3 * (size_t)s->body[i].count * sizeof *x);
-        memcpy(x + 3 * s->body[i].first, b->body[i].x, 3 * (size_t)s->body[i].count * sizeof *x);
+        memcpy(x + 3 * s->body[i].first, b->body[i].start ? b->body[i].start : b->body[i].x,
+               3 * (size_t)s->body[i].count * sizeof *x);
     }
     for (int i = 0; i < s->obstacle_count; i++)
         for (int k = 0; k < 2 && s->obstacle[i].count; k++)

@@ -145,10 +145,10 @@ BrioStatus brio__build_scripts(BrioBuilder *b, BrioSystem *s)
         for (int k = 1; pass && k < b->script_count; k++) {
             BrioScripted *set = &s->scripted[k - 1];
             set->script = b->script[k];
-            b->script[k].keys = NULL;
+            set->script.keys = brio__copy_of(b->script[k].keys, 4 * b->script[k].key_count, 8);
             set->fixed = brio__alloc((size_t)count[k], sizeof *set->fixed);
             s->scripted_count = k;
-            if (!set->fixed) status = BRIO_ERROR_MEMORY;
+            if (!set->fixed || !set->script.keys) status = BRIO_ERROR_MEMORY;
         }
         for (int64_t i = 0; status == BRIO_OK && i < s->fixed_count; i++) {
             int32_t script = vertex_script(b, s, s->fixed[i]);
@@ -156,6 +156,11 @@ BrioStatus brio__build_scripts(BrioBuilder *b, BrioSystem *s)
             if (pass) s->scripted[script - 1].fixed[s->scripted[script - 1].count++] = (int32_t)i;
             count[script]++;
         }
+    }
+    for (int i = 0; status == BRIO_OK && i < b->obstacle_count; i++) {
+        if (!b->obstacle[i].driven) continue;
+        s->scripted[b->obstacle[i].script - 1].driven = s->param_count;
+        s->param_count += 2 + 3 * (int)s->obstacle[i].count;
     }
     brio__free(count);
     return status;

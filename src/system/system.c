@@ -152,6 +152,32 @@ static void script_move(const BrioScript *script, double time, const double *X, 
     }
 }
 
+/* A vertex of an obstacle that the program moves: number k of its set, with the anchor X. A time
+ * that misses t1 by rounding is t1. */
+static void driven_move(const double *param, int64_t k, double time, const double *X, double *x,
+                        double *v)
+{
+    double length = param[1] - param[0], left = param[1] - time;
+    const double *shift = param + 2 + 3 * k;
+    bool ended = !(left > 1e-9 * length), moves = !ended && time >= param[0];
+    double part = ended ? 1 : moves ? (time - param[0]) / length : 0;
+    for (int r = 0; r < 3; r++) {
+        x[r] = X[r] + part * shift[r];
+        v[r] = moves ? shift[r] / length : 0;
+    }
+}
+
+/* Where vertex k of a set is at a time, and its velocity from then on. */
+static void set_move(const BrioScripted *set, const BrioState *state, int64_t k, double time,
+                     double *x, double *v)
+{
+    const double *X = state->anchor + 3 * (int64_t)set->fixed[k];
+    if (set->driven)
+        driven_move(state->param + set->driven, k, time, X, x, v);
+    else
+        script_move(&set->script, time, X, x, v);
+}
+
 void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x)
 {
     for (int64_t i = 0; i < system->fixed_count; i++)
@@ -159,10 +185,8 @@ void brio__system_fixed(const BrioSystem *system, const BrioState *state, double
     for (int s = 0; s < system->scripted_count; s++) {
         const BrioScripted *set = &system->scripted[s];
         for (int64_t k = 0; k < set->count; k++) {
-            int32_t i = set->fixed[k];
             double v[3];
-            script_move(&set->script, time, state->anchor + 3 * (int64_t)i,
-                        x + 3 * (int64_t)system->fixed[i], v);
+            set_move(set, state, k, time, x + 3 * (int64_t)system->fixed[set->fixed[k]], v);
         }
     }
 }
@@ -236,10 +260,8 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
     for (int s = 0; s < system->scripted_count; s++) {
         const BrioScripted *set = &system->scripted[s];
         for (int64_t k = 0; k < set->count; k++) {
-            int32_t i = set->fixed[k];
             double x[3];
-            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x,
-                        w + 3 * (int64_t)system->fixed[i]);
+            set_move(set, state, k, time, x, w + 3 * (int64_t)system->fixed[set->fixed[k]]);
         }
     }
 }
@@ -517,6 +539,7 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->friction);
     brio__free(system->stiffness);
     brio__free(system->excluded);
+    brio_builder_free(system->plans);
     if (system->partition) system->partition->destroy(system->partition);
     brio__free(system);
 }

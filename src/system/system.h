@@ -82,6 +82,7 @@ typedef struct BrioObstacle {
     /* what its distance is read from (energy/obstacle.h: its first entry counts all); NULL: only
      * from the rest data of its contacts */
     double *table;
+    bool bends; /* gets other shapes while the simulation runs */
 } BrioObstacle;
 
 /* Two world vertices that stay this far apart. */
@@ -95,6 +96,9 @@ typedef struct BrioScripted {
     BrioScript script; /* keys owned */
     int64_t count;
     int32_t *fixed; /* indices into the fixed vertices */
+    /* Of an obstacle that the program moves: where the state's parameters have t0, t1 and a shift
+     * for each vertex, which goes from its anchor by the shift between these times; 0: none. */
+    int driven;
 } BrioScripted;
 
 struct BrioSystem {
@@ -145,6 +149,7 @@ struct BrioSystem {
     int force_count;
     BrioForce *force; /* beside gravity (force/force.h) */
     int param_count;
+    BrioBuilder *plans; /* that it was made of, for edits; NULL: it cannot be edited */
     BrioPartition
         *partition; /* of a system on several processes (partition.h); NULL: all is here */
 };
