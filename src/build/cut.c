@@ -7,12 +7,17 @@
  * Masses follow the elements, so mass, momentum and elastic energy stay (but that of hinges across
  * the cut, which are gone).
  *
- * Barriers need room: copies start at one place. Both sides go back from the cut by dhat/2 along
- * minus the mean normal N of the parted faces around the vertex, and farther by 1/max(1/4, min
- * N.n) where a face with the normal n stands askew. Vertices at the end of the cut stay. */
+ * Barriers need room: copies start at one place. Each goes back from the cut by some d with
+ *
+ *     d.n <= -dhat/2     for the outward normals n of all parted faces around it,
+ *
+ * which is found by projecting d on one of these half-spaces after the other [Agmon 1954]. So both
+ * sides of a parted face are dhat apart. Vertices at the end of the cut stay. */
 #include "build.h"
 
 #include <stdlib.h>
+
+enum { SWEEPS = 50 }; /* of projections */
 
 /* What the segment between two centres is held against. */
 typedef struct Knife {
@@ -251,38 +256,26 @@ static void visit_parted(const Cut *c, double *of_vertices, VisitFace *visit)
         }
 }
 
-static void add_normal(double *sum, const double n[3])
+/* A vertex that is d away from its place, with the gap after d: behind one more face. */
+static void go_behind(double *d, const double n[3])
 {
-    for (int r = 0; r < 3; r++) sum[r] += n[r];
-}
-
-static void find_askew(double *sum, const double n[3])
-{
-    sum[3] = fmin(sum[3], brio__dot3(sum, n));
+    double lacks = d[3] + brio__dot3(d, n);
+    for (int r = 0; r < 3 && lacks > 0; r++) d[r] -= lacks * n[r];
 }
 
 /* Moves vertices that were divided back from the cut by `gap`. */
 static BrioStatus move_back(const Cut *c, double gap, double *x, BrioError *error)
 {
     int64_t old = c->plan->mesh->vertex_count;
-    double *sum = brio__calloc(4 * (size_t)c->vertex_count, sizeof *sum);
-    uint8_t *divided = brio__calloc((size_t)c->vertex_count, 1);
-    for (int64_t v = old; sum && divided && v < c->vertex_count; v++)
-        divided[v] = divided[c->origin[v - old]] = 1;
-    if (sum && divided) visit_parted(c, sum, add_normal);
-    for (int64_t v = 0; sum && divided && v < c->vertex_count; v++) {
-        double size = brio__norm3(sum + 4 * v);
-        for (int r = 0; r < 3; r++) sum[4 * v + r] *= size > 1e-6 ? 1 / size : 0;
-        sum[4 * v + 3] = 1;
-    }
-    if (sum && divided) visit_parted(c, sum, find_askew);
-    for (int64_t v = 0; sum && divided && v < c->vertex_count; v++)
-        for (int r = 0; divided[v] && r < 3; r++)
-            x[3 * v + r] -= gap / fmax(sum[4 * v + 3], 0.25) * sum[4 * v + r];
-    bool complete = sum && divided;
-    brio__free(sum);
-    brio__free(divided);
-    return complete ? BRIO_OK : brio__no_memory(error);
+    double *d = brio__calloc(4 * (size_t)c->vertex_count, sizeof *d);
+    if (!d) return brio__no_memory(error);
+    for (int64_t v = old; v < c->vertex_count; v++)
+        d[4 * v + 3] = d[4 * c->origin[v - old] + 3] = gap;
+    for (int k = 0; k < SWEEPS; k++) visit_parted(c, d, go_behind);
+    for (int64_t v = 0; v < c->vertex_count; v++)
+        for (int r = 0; r < 3 && d[4 * v + 3] > 0; r++) x[3 * v + r] += d[4 * v + r];
+    brio__free(d);
+    return BRIO_OK;
 }
 
 /* ---- the body after the cut ------------------------------------------------------------- */
