@@ -537,6 +537,22 @@ static BrioStatus restore_same(BrioSim *sim, Reading *r, BrioError *error)
     return status;
 }
 
+int brio_checkpoint_has_bodies(const char *name)
+{
+    FILE *file = fopen(name, "re");
+    if (!file) return -1;
+    BrioCheckpoint found = {0};
+    char first[8] = "";
+    uint32_t version = 0;
+    uint64_t mark = 0, size = 0;
+    Stream s = {.file = file, .reading = true};
+    visit_head(&s, &found, first, &version, &mark);
+    VISIT(&s, size);
+    fclose(file);
+    bool known = !s.broken && !memcmp(first, letters, sizeof first) && version == VERSION;
+    return known ? size > 0 : -1;
+}
+
 BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
 {
     FILE *file = fopen(name, "re");
