@@ -36,8 +36,8 @@ BRIO_API BrioStatus brio_sim_edit(BrioSim *sim, BrioBuilder **edit, BrioError *e
  * is freed here. Systems and states that were asked for before are gone: ask for them again. */
 BRIO_API BrioStatus brio_sim_commit(BrioSim *sim, BrioBuilder *edit, BrioError *error);
 
-/* Whether a checkpoint (brio_sim_save) holds the bodies of a simulation that was edited. Restoring it
- * makes them anew, whatever the simulation has; systems and states are then others, as after an
+/* Whether a checkpoint (brio_sim_save) holds the bodies of a simulation that was edited. Restoring
+ * it makes them anew, whatever the simulation has; systems and states are then others, as after an
  * edit. -1: it cannot be read. */
 BRIO_API int brio_checkpoint_has_bodies(const char *file);
 
