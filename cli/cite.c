@@ -1,4 +1,5 @@
 /* brio cite: the publication behind an integrator, an energy or a solver. */
+#include "bibtex.h"
 #include "commands.h"
 #include "reference.h"
 
@@ -6,13 +7,13 @@
 
 #include <string.h>
 
-enum { JSON };
+enum { JSON, BIBTEX };
 
 /* The key that a name stands for; it may be a key itself. Collects the names on the way. */
 static const char *find_key(const char *name, const char **names, int max, int *count)
 {
     static const char *const cited[] = {"integrators", "energies", "laws", "solvers"};
-    const char *key = NULL;
+    const char *key = strcmp(name, "brio") ? NULL : "Brio2026";
     Entry e;
     *count = 0;
     for (int f = 0; family_at(f); f++)
@@ -29,29 +30,47 @@ static const char *find_key(const char *name, const char **names, int max, int *
     return key;
 }
 
-static void list_all(bool json)
+static void list_all(int form)
 {
     BrioJson out = {.file = stdout};
-    if (json) brio__json_open(&out, NULL, '{');
+    if (form == JSON) brio__json_open(&out, NULL, '{');
     for (int i = 0; brio__citation_at(i); i++) {
-        const char *key = brio__citation_at(i);
-        if (json)
-            brio__json_text(&out, key, brio__citation(key));
+        const char *key = brio__citation_at(i), *text = brio__citation(key);
+        if (form == JSON)
+            brio__json_text(&out, key, text);
+        else if (form == BIBTEX)
+            bibtex_print(stdout, key, text);
         else
-            printf("%-14s %.90s...\n", key, brio__citation(key));
+            printf("%-14s %.90s...\n", key, text);
     }
-    if (json) brio__json_close(&out, '}');
+    if (form == JSON) brio__json_close(&out, '}');
+}
+
+static void print_one(const char *name, const char *key, int form)
+{
+    const char *text = brio__citation(key) ? brio__citation(key) : "";
+    if (form == JSON) {
+        BrioJson out = {.file = stdout};
+        brio__json_open(&out, NULL, '{');
+        brio__json_text(&out, "name", name);
+        brio__json_text(&out, "key", key);
+        brio__json_text(&out, "text", text);
+        brio__json_close(&out, '}');
+    } else if (form == BIBTEX) {
+        bibtex_print(stdout, key, text);
+    } else {
+        printf("[%s] %s\n", key, text);
+    }
 }
 
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_cite, .argc = argc, .argv = argv, .at = 1};
     const char *name = NULL, *names[256];
-    bool json = false;
-    int option, count;
+    int option, count, form = -1;
     while ((option = argument_next(&a)) != ARGUMENT_END) {
-        if (option == JSON)
-            json = true;
+        if (option == JSON || option == BIBTEX)
+            form = option;
         else if (option == ARGUMENT_WORD && !name)
             name = a.value;
         else
@@ -61,34 +80,26 @@ static int run(int argc, char **argv)
                        : a.exit;
     }
     if (!name) {
-        list_all(json);
+        list_all(form);
         return EXIT_DONE;
     }
     const char *key = find_key(name, names, BRIO_COUNT(names), &count);
     if (!key) return unknown_name(a.command, "citation for", name, names, count);
-    if (json) {
-        BrioJson out = {.file = stdout};
-        brio__json_open(&out, NULL, '{');
-        brio__json_text(&out, "name", name);
-        brio__json_text(&out, "key", key);
-        brio__json_text(&out, "text", brio__citation(key));
-        brio__json_close(&out, '}');
-    } else {
-        printf("[%s] %s\n", key, brio__citation(key) ? brio__citation(key) : "");
-    }
+    print_one(name, key, form);
     return EXIT_DONE;
 }
 
-static const Option options[] = {[JSON] = {"--json", 0, NULL, "As JSON."}, {0}};
+static const Option options[] = {[JSON] = {"--json", 0, NULL, "As JSON."},
+                                 [BIBTEX] = {"--bibtex", 0, NULL, "As BibTeX entries."},
+                                 {0}};
 
 const Command command_cite = {
     .name = "cite",
     .summary = "Print the publication behind an integrator, an energy or a solver.",
-    .synopsis = "[NAME] [--json]",
-    .about = "NAME is an integrator, an energy, a material, a linear solver, or a key such as "
-             "Smith2018. Without a "
-             "name: all keys.",
+    .synopsis = "[NAME] [--json | --bibtex]",
+    .about = "NAME is an integrator, an energy, a material, a linear solver, a key such as "
+             "Smith2018, or brio itself. Without a name: all keys.",
     .options = options,
-    .examples = "brio cite neo-hookean\nbrio cite implicit-midpoint",
+    .examples = "brio cite neo-hookean\nbrio cite implicit-midpoint --bibtex\nbrio cite brio",
     .run = run,
 };

@@ -520,6 +520,45 @@ static void lists_and_citations(void **state)
     assert_non_null(strstr(o->out, "Smith2018"));
 }
 
+/* Every reference makes an entry; three are compared as a whole: an article with pages, one with an
+ * article number and a particle in a name, a reference without an author. */
+static void bibtex(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *entry;
+    } expected[] = {
+        {"verlet",
+         "@article{Swope1982,\n  author = {William C. Swope and Hans C. Andersen and Peter H. "
+         "Berens "
+         "and Kent R. Wilson},\n  title = {{A computer simulation method for the calculation of "
+         "equilibrium constants for the formation of physical clusters of molecules: application "
+         "to small water clusters}},\n  journal = {Journal of Chemical Physics},\n  volume = {76},"
+         "\n  number = {1},\n  pages = {637--649},\n  year = {1982}\n}\n"},
+        {"Smith2018",
+         "@article{Smith2018,\n  author = {Breannan Smith and Fernando de Goes and Theodore Kim},\n"
+         "  title = {{Stable neo-Hookean flesh simulation}},\n  journal = {ACM Transactions on "
+         "Graphics},\n  volume = {37},\n  number = {2},\n  articleno = {12},\n  year = "
+         "{2018}\n}\n"},
+        {"Gentle2025",
+         "@misc{Gentle2025,\n  title = {{Hopefully the most gentle introduction to simulation}},\n"
+         "  howpublished = {An illustrated primer on physics-based simulation for graphics, web "
+         "page, 18 September 2025},\n  year = {2025}\n}\n"},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_string_equal(BRIO("cite", expected[i].name, "--bibtex")->out, expected[i].entry);
+    assert_non_null(strstr(BRIO("cite", "brio", "--bibtex")->out, "author = {{The brio authors}}"));
+    const Outcome *o = BRIO("cite", "--bibtex");
+    int entries = 0, keys = 0;
+    for (const char *at = o->out; (at = strstr(at, "\n  year = {")); at++) {
+        assert_true(at[11] == '1' || at[11] == '2'); /* a year was found */
+        entries++;
+    }
+    o = BRIO("cite");
+    for (const char *at = o->out; *at; at++) keys += *at == '\n';
+    assert_int_equal(entries, keys);
+}
+
 static void help(void **state)
 {
     (void)state;
@@ -618,6 +657,7 @@ int main(void)
         cmocka_unit_test(two_runs_in_one_folder),
         cmocka_unit_test(usage),
         cmocka_unit_test(lists_and_citations),
+        cmocka_unit_test(bibtex),
         cmocka_unit_test(help),
         cmocka_unit_test(scene_reference_is_current),
         cmocka_unit_test(settle_then_run),

@@ -280,8 +280,8 @@ KERNEL_TARGET static void KERNEL(pass)(int block, int32_t begin, int32_t end, in
     }
 }
 
-static const Kernels KERNEL(kernels) = {
-    KERNEL(pack_columns), KERNEL(multiply), KERNEL(below), KERNEL(square), KERNEL(pass)};
+static const Kernels KERNEL(kernels) = {KERNEL(pack_columns), KERNEL(multiply), KERNEL(below),
+                                        KERNEL(square), KERNEL(pass)};
 
 #undef ROWS
 #undef COLUMNS
