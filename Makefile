@@ -17,7 +17,7 @@ need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground test test-long test-clients bench install uninstall package fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground test test-long test-clients bench install uninstall package wheel fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -84,6 +84,9 @@ package:
 	@cd build && cpack -B package >package.log || { cat package.log; exit 1; }
 	@ls build/package/*.deb
 
+wheel: build
+	@python3 cmake/brio_wheel.py build/dist build
+
 fuzz:
 	@sh cmake/setup.sh fuzz
 	@cmake --preset fuzz $(werror) >/dev/null
@@ -117,6 +120,7 @@ help:
 	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \
 	    "make uninstall       remove what the last make install installed" \
 	    "make package         a Debian package: build/package/brio_VERSION_ARCHITECTURE.deb" \
+	    "make wheel           the Python package with its library: build/dist/brio-*.whl, for pip install" \
 	    "make fuzz            every reader on random input for FUZZ_SECONDS=60 each" \
 	    "make coverage        the tests, and which lines they reach" \
 	    "make format          clang-format on all sources" \

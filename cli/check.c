@@ -166,6 +166,31 @@ static int check_mesh(const char *name, bool as_json)
 
 /* ---- scenes ----------------------------------------------------------------------------- */
 
+static void cage_json(BrioJson *json, const BrioCage *c)
+{
+    brio__json_open(json, "cage", '{');
+    brio__json_integer(json, "cells", c->cells);
+    brio__json_integer(json, "nodes", c->node_count);
+    brio__json_real(json, "edge", c->edge);
+    brio__json_real(json, "volume", c->enclosed);
+    brio__json_boolean(json, "closed", c->closed);
+    brio__json_integer(json, "pieces", c->pieces);
+    brio__json_integer(json, "components", c->components);
+    brio__json_close(json, '}');
+}
+
+static void cage_text(const BrioCage *c)
+{
+    printf("    cage         %lld cells of %.4g m, %lld nodes; the surface %s %.6g m3\n",
+           (long long)c->cells, c->edge, (long long)c->node_count,
+           c->closed ? "encloses" : "is open and encloses about", c->enclosed);
+    if (c->components != c->pieces)
+        printf(
+            "    cage         %d components of the surface ride on %d %s of the cage: what shares "
+            "cells moves together\n",
+            c->components, c->pieces, c->pieces == 1 ? "piece" : "pieces");
+}
+
 static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *json, Findings *found)
 {
     const BrioBody *b = &s->body[i];
@@ -173,8 +198,9 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     char vertices[32], tets[32], springs[32];
     BrioMeshQuality q = brio__body_quality(b, x);
     double mass = brio__body_mass(s, i);
+    int64_t elements = b->cage ? b->cage->tet_count : b->tet_count;
     if (q.inverted) {
-        const int32_t *n = b->tet + 4 * q.first_inverted;
+        const int32_t *n = (b->cage ? b->cage->tet : b->tet) + 4 * q.first_inverted;
         bool fatal = energy->traits & BRIO_ENERGY_INFINITE;
         find(found, fatal,
              "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld "
@@ -193,28 +219,30 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
         brio__json_text(json, "name", b->name);
         brio__json_text(json, "material", energy->name);
         brio__json_integer(json, "vertices", b->count);
-        brio__json_integer(json, "tets", b->tet_count);
+        brio__json_integer(json, "tets", elements);
         brio__json_integer(json, "triangles", b->triangle_count);
         brio__json_integer(json, "springs", b->edge_count);
         brio__json_real(json, "mass", mass);
-        quality_json(json, &q, b->tet_count);
+        if (b->cage) cage_json(json, b->cage);
+        quality_json(json, &q, elements);
         brio__json_close(json, '}');
         return;
     }
     count_text(b->count, vertices, sizeof vertices);
-    count_text(b->tet_count, tets, sizeof tets);
+    count_text(elements, tets, sizeof tets);
     bool faces = energy->element == BRIO_ELEMENT_AFFINE || energy->element == BRIO_ELEMENT_TRIANGLE;
     count_text(faces ? b->triangle_count : b->edge_count, springs, sizeof springs);
-    printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices,
-           b->tet_count ? tets : springs,
-           b->tet_count                            ? "tets"
+    printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, elements ? tets : springs,
+           b->cage                                 ? "tets of a cage"
+           : elements                              ? "tets"
            : faces                                 ? "triangles"
            : energy->element == BRIO_ELEMENT_BAR   ? "bar elements"
            : energy->element == BRIO_ELEMENT_POINT ? "edges"
                                                    : "springs",
            energy->name);
     printf("    mass         %.6g kg\n", mass);
-    quality_text(&q, b->tet_count);
+    if (b->cage) cage_text(b->cage);
+    quality_text(&q, elements);
 }
 
 /* ---- intersections of the initial state --------------------------------------------------- */

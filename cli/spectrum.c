@@ -142,8 +142,11 @@ static BrioStatus prepare(Work *k, BrioError *error)
     memcpy(k->reference, k->x, world * sizeof(double));
     memcpy(k->reference, k->scene->rest, 3 * (size_t)s->body_vertices * sizeof(double));
     for (int b = 0; b < s->body_count; b++)
-        if (s->body[b].mass_point >= 0 &&
-            s->map_start[s->body[b].first] < s->map_start[s->body[b].first + 1])
+        if (s->body[b].cage)
+            memcpy(k->reference + 3 * s->body[b].mass_point, s->body[b].cage->x,
+                   3 * (size_t)s->body[b].cage->node_count * sizeof(double));
+        else if (s->body[b].mass_point >= 0 &&
+                 s->map_start[s->body[b].first] < s->map_start[s->body[b].first + 1])
             brio__affine_fit(s->body[b].count, s->map_weight + s->map_start[s->body[b].first],
                              k->reference + 3 * s->body[b].first,
                              k->reference + 3 * s->body[b].mass_point);

@@ -34,6 +34,19 @@ typedef struct Case {
          "     material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},\n"            \
          "     transform: {translate: [0.013, 0.106, 0.017]}" more "}\n"
 
+#define CAGES                                                                      \
+    "bodies:\n"                                                                    \
+    "  - {name: a, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [3, 3, 3]},\n" \
+    "     cage: 3, attach: [{vertices: [3], k: 500, point: [0.1, 0.4, 0]}],\n"     \
+    "     material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}}\n"            \
+    "  - {name: b, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [3, 3, 3]},\n" \
+    "     cage: 2, fix: [{box: [[-1, 0.15, -1], [0, 1, 0]]}],\n"                   \
+    "     material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},\n"            \
+    "     transform: {translate: [0.013, 0.106, 0.017]}}\n"                        \
+    "  - {name: c, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]},\n" \
+    "     kind: affine, material: {type: affine, rho: 1000},\n"                    \
+    "     transform: {rotate: [[1, 2, 3], 1], translate: [0.107, -0.001, 0.023]}}\n"
+
 static const Case cases[] = {
     {"elements", "integrator: probe-stiffness\n" CUBES, false, 0},
     {"hand", "integrator: probe-stiffness\n" CUBES, true, 0},
@@ -64,6 +77,14 @@ static const Case cases[] = {
      "integrator: probe-stiffness\ncontact: {type: penalty, dhat: 1e-2, kappa: 1e4}\n"
      "obstacles:\n  - {type: plane, point: [0, -0.056, 0], normal: [0.01, 1, 0.02]}\n" CUBES,
      false, 4},
+    {"caged bodies, fixed in part",
+     "integrator: probe-stiffness\ncontact: {type: ipc, dhat: 1e-2, kappa: 1e4}\n"
+     "obstacles:\n  - {type: plane, point: [0, -0.056, 0], normal: [0.01, 1, 0.02]}\n" CAGES,
+     true, 8},
+    {"caged bodies, penalty",
+     "integrator: probe-stiffness\n"
+     "contact: {type: penalty, dhat: 1e-2, self: 3e-2, kappa: 1e3}\n" CAGES,
+     false, 1},
     {"all together",
      "integrator: probe-stiffness\ncontact: {type: ipc, dhat: 1e-2, kappa: 1e4}\n"
      "obstacles:\n  - {type: plane, point: [0, -0.056, 0], normal: [0.01, 1, 0.02]}\n" CUBES_WITH(

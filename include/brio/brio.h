@@ -16,7 +16,6 @@
  *
  * Definitions. What creates something takes a struct that describes it, and brio_default_NAME
  * returns that struct with its defaults: take it and set what differs.
- *
  * Licence: MIT. */
 #ifndef BRIO_BRIO_H
 #define BRIO_BRIO_H
@@ -258,8 +257,8 @@ typedef struct BrioBodyDef {
     double about[3];
     /* optional vertex_count x 6: x, y, z, vx, vy, vz instead of the rest pose */
     const double *state;
-    /* optional edge_count x 2: k, rest length of each edge (kind springs) */
-    const double *spring;
+    const double *spring; /* optional edge_count x 2: k, rest length of each edge (kind springs) */
+    int cage;             /* cells along the longest side of a cage (cage.h); 0: none */
 } BrioBodyDef;
 BRIO_API BrioBodyDef brio_default_body(void);
 
@@ -795,6 +794,7 @@ BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double
 }
 #endif
 
+#include "cage.h"       /* coarse cages of dense surfaces */
 #include "edit.h"       /* editing a simulation that runs */
 #include "integrator.h" /* writing an integrator */
 #endif

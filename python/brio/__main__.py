@@ -3,14 +3,25 @@ import os
 import sys
 
 import brio
-from brio._library import lib
+from brio._library import lib, program_environment
 
-if len(sys.argv) > 1:
-    os.execv(brio.program(), ["brio", *sys.argv[1:]])
-print(f"brio {brio.version()}, instruction set {brio.isa()}, {brio.threads()} threads")
-print(f"library   {lib.brio_place}")
-try:
-    print(f"program   {brio.program()}")
-except brio.Error as problem:
-    print(f"program   {problem}")
-print(f"scenes    {', '.join(brio.scenes())}")
+
+def program() -> None:
+    """The program ``brio`` of the package, with the arguments of this process."""
+    os.execve(brio.program(), ["brio", *sys.argv[1:]], program_environment())
+
+
+def main() -> None:
+    if len(sys.argv) > 1:
+        program()
+    print(f"brio {brio.version()}, instruction set {brio.isa()}, {brio.threads()} threads")
+    print(f"library   {lib.brio_place}")
+    try:
+        print(f"program   {brio.program()}")
+    except brio.Error as problem:
+        print(f"program   {problem}")
+    print(f"scenes    {', '.join(brio.scenes())}")
+
+
+if __name__ == "__main__":
+    main()

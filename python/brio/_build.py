@@ -102,10 +102,10 @@ class Builder:
             raise error_of(status, error)
 
     def body(self, vertices: Any, tets: Any = (), triangles: Any = (), edges: Any = (), material: Any = "neo-hookean", name: Optional[str] = None, kind: str = "auto",
-             velocity: Vector = (0, 0, 0), angular: Vector = (0, 0, 0), about: Vector = (0, 0, 0)) -> int:
+             velocity: Vector = (0, 0, 0), angular: Vector = (0, 0, 0), about: Vector = (0, 0, 0), cage: int = 0) -> int:
         """A body of n x 3 vertices, its rest shape, and tets (n x 4), triangles (n x 3) or edges (n x 2). ``material`` is a name, or a map with ``type`` and values.
 
-        Returns its number.
+        ``cage``: a solid of dense triangles rides on a lattice of tets with about so many cells along its longest side. Returns its number.
         """
         x = np.ascontiguousarray(vertices, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != 3 or len(x) == 0:
@@ -126,6 +126,7 @@ class Builder:
         definition.mesh, definition.kind, definition.material = ctypes.pointer(mesh), _KINDS[kind], words
         for field, value in (("velocity", velocity), ("angular", angular), ("about", about)):
             getattr(definition, field)[:] = vector(value, field).tolist()
+        definition.cage = cage
         number = c_int()
         self._call(lib.brio_builder_body, byref(definition), byref(number))
         self._counts[number.value:number.value + 1] = [len(x)]

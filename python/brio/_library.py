@@ -13,7 +13,7 @@ import shutil
 import sys
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint,
                     c_void_p)
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 ABI = 2  # BRIO_ABI of the header that this file was written after
 MAX_VALUES = 112
@@ -108,13 +108,17 @@ class CMesh(Structure):
                 ("triangle", c_void_p), ("edge", c_void_p), ("edge_kind", c_void_p), ("faces", c_void_p)]
 
 
+class CTriplets(Structure):
+    _fields_ = [("size", c_int64), ("count", c_int64), ("row", _int32_p), ("column", _int32_p), ("value", _double_p)]
+
+
 class CMaterial(Structure):
     _fields_ = [("type", c_char_p), ("values", c_double * MAX_VALUES)]
 
 
 class CBodyDef(Structure):
     _fields_ = [("name", c_char_p), ("mesh", POINTER(CMesh)), ("kind", c_int), ("material", CMaterial), ("linear", c_double * 9), ("translate", c_double * 3),
-                ("velocity", c_double * 3), ("angular", c_double * 3), ("about", c_double * 3), ("state", c_void_p), ("spring", c_void_p)]
+                ("velocity", c_double * 3), ("angular", c_double * 3), ("about", c_double * 3), ("state", c_void_p), ("spring", c_void_p), ("cage", c_int)]
 
 
 class CForceCall(Structure):
@@ -176,7 +180,7 @@ def _candidates() -> List[str]:
         return [given]
     name = f"libbrio.so.{ABI}"
     here = pathlib.Path(__file__).resolve().parent
-    places = [here / name]
+    places = [here / "lib" / name, here / name]  # of a wheel
     if (here.parents[1] / "include" / "brio" / "brio.h").is_file():  # a source tree: python/brio
         places.append(here.parents[1] / "build" / name)
     multiarch = getattr(sys.implementation, "_multiarch", "")
@@ -184,6 +188,20 @@ def _candidates() -> List[str]:
         if parent.name in ("lib", "lib64"):
             places += [parent / multiarch / name, parent / name]
     return [str(place) for place in places if place.is_file()] + [name]
+
+
+def _bundled() -> List[pathlib.Path]:
+    """Libraries that a wheel brings for the machines that lack them."""
+    return sorted(file for file in (pathlib.Path(__file__).resolve().parent / "lib").glob("*.so*") if not file.name.startswith("libbrio"))
+
+
+def program_environment() -> Dict[str, str]:
+    """What the program is started with: it finds the libraries of a wheel."""
+    found, environment = _bundled(), dict(os.environ)
+    if found:
+        others = environment.get("LD_LIBRARY_PATH")
+        environment["LD_LIBRARY_PATH"] = str(found[0].parent) + (os.pathsep + others if others else "")
+    return environment
 
 
 def find_program(place: str) -> Optional[str]:
@@ -210,6 +228,9 @@ def _load() -> ctypes.CDLL:
     tried = []
     for place in _candidates():
         try:
+            if os.path.dirname(place) == str(pathlib.Path(__file__).resolve().parent / "lib"):
+                for file in _bundled():
+                    ctypes.CDLL(str(file))
             library = ctypes.CDLL(place)
         except OSError as problem:
             tried.append(str(problem))
@@ -311,6 +332,11 @@ _PROTOTYPES: Any = {
     "brio_sim_set_force": (c_int, _sim, c_int, c_double, _error),
     "brio_sim_ledger": (c_int, _sim, POINTER(CLedger)),
     "brio_sim_body_energy": (c_double, _sim, c_int),
+    "brio_sim_coordinates": (c_int64, _sim),
+    "brio_sim_masses": (None, _sim, _p),
+    "brio_sim_gradient": (c_int, _sim, _p),
+    "brio_sim_hessian": (c_int, _sim, c_int, POINTER(CTriplets), _error),
+    "brio_triplets_free": (None, POINTER(CTriplets)),
     "brio_sim_save": (c_int, _sim, c_char_p, c_int, _error),
     "brio_sim_restore": (c_int, _sim, c_char_p, _error),
     "brio_sim_grab": (c_int, _sim, c_int, _p, c_double, POINTER(c_int), _error),

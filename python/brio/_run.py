@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 import numpy as np
 
 from . import _callbacks
-from ._library import CError, CProgress, CRunDef, Error, LogFunction, ProgressFunction, Status, _text, error_of, find_program, lib
+from ._library import CError, CProgress, CRunDef, Error, LogFunction, ProgressFunction, Status, _text, error_of, find_program, lib, program_environment
 from ._sim import Iteration, Scene, Sets, _assignments, _plain, iteration_of, source_of
 
 __all__ = ["Progress", "RunResult", "compare", "integrators", "isa", "materials", "program", "read_energy", "run", "scenes", "set_log", "set_threads", "threads", "version"]
@@ -146,7 +146,7 @@ def compare(scene: Scene, integrators: Sequence[Any], h: Sequence[Any] = (), out
             command += ["--set", assignment.decode()]
         if force:
             command.append("--force")
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env=program_environment())
     if done.returncode == 2 or not done.stdout.strip():
         raise Error(done.stderr.strip() or "brio compare failed", Status.ERROR_INPUT)
     return json.loads(done.stdout)

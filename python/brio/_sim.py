@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import html
 import json
 import os
 import threading
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple
 import numpy as np
 
 from . import _callbacks
-from ._library import (MAX_VALUES, CContactEvent, CError, CField, CHand, CIteration, CLedger, CSource, CVertexBuffers, Error, Status, WatchFunction, _text,
+from ._library import (MAX_VALUES, CContactEvent, CError, CField, CHand, CIteration, CLedger, CSource, CTriplets, CVertexBuffers, Error, Status, WatchFunction, _text,
                        error_of, lib)
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Scene = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Sets = Union[Mapping[str, Any], Sequence[str], None]
 Vector = Any  #: three numbers
 
-__all__ = ["Iteration", "Sim", "State", "Ledger", "Hand", "Attachment", "Contact", "load", "parse", "open_run"]
+__all__ = ["Iteration", "Matrix", "Sim", "State", "Ledger", "Hand", "Attachment", "Contact", "load", "parse", "open_run"]
 
 
 # ---- scenes --------------------------------------------------------------------------------------
@@ -350,6 +351,39 @@ class Hand:
 Body = Union[int, str]
 
 
+class Matrix(NamedTuple):
+    """A sparse square matrix as its entries, where scipy is not installed. Entries of the same place add up."""
+
+    size: int
+    row: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        return (self.size, self.size)
+
+    def toarray(self) -> np.ndarray:
+        """In full."""
+        full = np.zeros(self.shape)
+        np.add.at(full, (self.row, self.column), self.value)
+        return full
+
+    def __matmul__(self, x: Any) -> np.ndarray:
+        x = np.asarray(x, dtype=np.float64)
+        product = np.zeros(x.shape)
+        np.add.at(product, self.row, (self.value * x[self.column].T).T)
+        return product
+
+    def sparse(self) -> Any:
+        """Of scipy, in compressed rows, where it is there; else itself."""
+        try:
+            from scipy.sparse import coo_matrix
+        except ImportError:
+            return self
+        return coo_matrix((self.value, (self.row, self.column)), shape=self.shape).tocsr()
+
+
 class Sim:
     """A simulation: bodies, their state, an integrator and a solver. Made by ``brio.load``,
     ``brio.parse`` or ``brio.open_run``.
@@ -615,6 +649,56 @@ class Sim:
     def energy(self, body: Body) -> float:
         """Elastic energy of one body, in J."""
         return self._call(lib.brio_sim_body_energy, self._body(body))
+
+    # ---- matrices ------------------------------------------------------------------------------
+
+    @property
+    def mass(self) -> Any:
+        """M, of the coordinates ``q``: a diagonal sparse matrix of scipy, or without scipy a ``brio.Matrix``."""
+        found = np.empty(self._coordinates)
+        self._call(lib.brio_sim_masses, found.ctypes)
+        places = np.arange(len(found), dtype=np.int32)
+        return Matrix(len(found), places, places, found).sparse()
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """dP/dq in N, of all of the potential."""
+        found = np.empty(self._coordinates)
+        self._check(self._call(lib.brio_sim_gradient, found.ctypes), "the potential has no value here")
+        return found
+
+    def _hessian(self, elements: bool) -> Any:
+        raw, error = CTriplets(), CError()
+        status = self._call(lib.brio_sim_hessian, elements, byref(raw), byref(error))
+        if status:
+            raise error_of(status, error)
+        row, column, value = (np.ctypeslib.as_array(part, (raw.count,)).copy() for part in (raw.row, raw.column, raw.value))
+        size = raw.size
+        lib.brio_triplets_free(byref(raw))
+        return Matrix(size, row, column, value).sparse()
+
+    @property
+    def hessian(self) -> Any:
+        """d2P/dq2 in N/m, exact, of all of the potential: sparse, as ``mass``.
+
+        >>> import brio
+        >>> sim = brio.load("cloth")
+        >>> K = sim.hessian
+        >>> K.shape == (len(sim.q), len(sim.q))
+        True
+        """
+        return self._hessian(False)
+
+    @property
+    def stiffness(self) -> Any:
+        """The same without the contact of surfaces: materials, attachments, hands, obstacles with a formula."""
+        return self._hessian(True)
+
+    def _repr_html_(self) -> str:
+        now = self.ledger()
+        rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{count} vertices</td></tr>" for name, count in zip(self._names, self._vertices))
+        return (f"<b>brio</b>: {html.escape(self.integrator)}, h = {self.h:.6g} s, t = {self.time:.6g} s, energy {now.total:.6g} J, "
+                f"{len(self.q)} coordinates<table>{rows}</table>")
 
     # ---- checkpoints ---------------------------------------------------------------------------
 

@@ -64,6 +64,8 @@ BrioStatus brio__stiffness_at(BrioStiffness *k, const BrioState *state, const do
                                    k->linear);
 }
 
+const BrioLinear *brio__stiffness_matrix(const BrioStiffness *k) { return k->linear; }
+
 void brio__stiffness_multiply(BrioStiffness *k, const double *d, double *y)
 {
     brio__linear_multiply(k->linear, d, y);

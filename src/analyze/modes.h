@@ -15,6 +15,8 @@ void brio__stiffness_free(BrioStiffness *stiffness);
 /* Assembles K of all that is in P (elements, hands, contact) at world positions x, with a state's
  * parameters and hands. */
 BrioStatus brio__stiffness_at(BrioStiffness *stiffness, const BrioState *state, const double *x);
+/* K itself: a matrix, and beside it the blocks of contact. */
+const BrioLinear *brio__stiffness_matrix(const BrioStiffness *stiffness);
 /* y = K d; y may be d. */
 void brio__stiffness_multiply(BrioStiffness *stiffness, const double *d, double *y);
 /* K in full, row by row: the square of the number of coordinates. */

@@ -160,12 +160,17 @@ static BrioStatus look_at_owners(const BrioBuilder *b, const BrioSystem *s, cons
     for (int i = 0; i < s->body_count; i++)
         memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x,
                3 * (size_t)s->body[i].count * sizeof *X);
+    for (int i = 0; i < s->body_count; i++)
+        if (s->body[i].cage)
+            memcpy(X + 3 * s->body[i].mass_point, s->body[i].cage->x,
+                   3 * (size_t)s->body[i].cage->node_count * sizeof *X);
     vertex_stiffness(s, state, X, K);
+    for (int i = 0; i < s->body_count; i++) brio__cage_stiffness(&s->body[i], K);
     look_at_surface(s->surface, K, owners, owner);
     brio__free(X);
     for (int i = 0; i < owners; i++) {
         Owner *o = &owner[i];
-        bool body = i < s->body_count, yields = body && s->body[i].mass_point < 0;
+        bool body = i < s->body_count, yields = body && !brio__body_is_affine(&s->body[i]);
         o->max = body ? weight_stiffness(b, s, i) : INFINITY;
         o->kappa = yields && o->vertices > 0
                        ? fmin(fmax(o->kappa, o->max / (10 * o->vertices)), o->max)

@@ -17,6 +17,11 @@ void brio__free_body_plan(BrioBodyPlan *plan)
     brio__free(plan->hinge);
     brio__free(plan->fix);
     brio__free(plan->start);
+    brio__cage_free(plan->cage);
+    brio__free(plan->node_x);
+    brio__free(plan->node_v);
+    brio__free(plan->node_fix);
+    brio__free(plan->node_block);
 }
 
 BrioStatus brio__plan_mesh(const BrioMesh *from, const double linear[9], const double translate[3],
@@ -76,7 +81,8 @@ static BrioStatus choose_energy(const BrioBodyDef *def, BrioBodyPlan *plan, Brio
     if (def->kind != BRIO_KIND_AUTO && def->kind != plan->kind->kind)
         return brio__error(error, BRIO_ERROR_INPUT, "material %s is for bodies of kind %s, not %s",
                            type, plan->kind->name, brio__kind_name(def->kind));
-    if (plan->kind->require) BRIO_CHECK(plan->kind->require(def->mesh, error));
+    if (def->cage) BRIO_CHECK(brio__cage_fits(plan, error));
+    if (plan->kind->require && !def->cage) BRIO_CHECK(plan->kind->require(def->mesh, error));
     if (plan->energy->sheet) BRIO_CHECK(plan->energy->sheet(values, &plan->sheet, error));
     if (plan->energy->prepare) return plan->energy->prepare(values, plan->params, error);
     memcpy(plan->params, values, sizeof(double) * (size_t)plan->energy->params);
@@ -143,7 +149,11 @@ static BrioStatus plan_body(const BrioBodyDef *def, BrioBodyPlan *plan, BrioErro
     BRIO_CHECK(choose_energy(def, plan, error));
     BRIO_CHECK(brio__mesh_check(def->mesh, error));
     BRIO_CHECK(brio__plan_mesh(def->mesh, def->linear, def->translate, &plan->mesh, error));
-    if (plan->kind->shape) BRIO_CHECK(plan->kind->shape(plan, error));
+    bool caged = def->cage && plan->kind->kind == BRIO_KIND_SOLID;
+    if (caged)
+        BRIO_CHECK(brio__cage_shape(plan, def->cage, error));
+    else if (plan->kind->shape)
+        BRIO_CHECK(plan->kind->shape(plan, error));
     size_t n = (size_t)plan->mesh->vertex_count;
     plan->x = brio__alloc(3 * n, sizeof(double));
     plan->v = brio__alloc(3 * n, sizeof(double));
@@ -153,9 +163,10 @@ static BrioStatus plan_body(const BrioBodyDef *def, BrioBodyPlan *plan, BrioErro
     if (!plan->x || !plan->v || !plan->mass || !plan->fix || !plan->name)
         return brio__no_memory(error);
     for (size_t v = 0; v < n; v++) plan->fix[v] = -1;
-    BRIO_CHECK(plan->kind->masses(plan, error));
+    BRIO_CHECK(caged ? brio__cage_masses(plan, error) : plan->kind->masses(plan, error));
     BRIO_CHECK(spring_rests(def, plan, error));
-    return initial_state(def, plan, error);
+    BRIO_CHECK(initial_state(def, plan, error));
+    return caged ? brio__cage_state(def, plan, error) : BRIO_OK;
 }
 
 BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body,

@@ -58,8 +58,12 @@ struct BrioBodyPlan {
     BrioAffine affine; /* of an affine body, and its vertices' weights (four each) */
     double *weight;    /* NULL: not affine */
     double point_mass; /* a quarter of its mass */
-    double *spring;    /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
-    BrioSheet sheet;   /* of shells */
+    BrioCage *cage;    /* around the mesh; NULL: none */
+    /* of the cage's nodes: initial state; which script, as `fix`; coordinate block, set by map.c */
+    double *node_x, *node_v;
+    int32_t *node_fix, *node_block;
+    double *spring;  /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
+    BrioSheet sheet; /* of shells */
     int64_t hinge_count;
     int32_t *hinge; /* x 4; NULL: no bending */
     int32_t *fix;   /* per vertex: -1 free, otherwise which script (0: stands still) */
@@ -179,6 +183,7 @@ BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error);
 void *brio__copy_of(const void *array, int64_t count, size_t size);
 /* A copy of indices, NULL if there are none; false: there is no memory. */
 bool brio__copy_indices(const int32_t *from, int64_t count, int32_t **to);
+BrioCage *brio__copy_cage(const BrioCage *cage); /* NULL: there is no memory */
 /* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if
  * there is no memory, and the array is kept. */
 void *brio__room_for_one(void *array, int64_t count, size_t size);
@@ -259,5 +264,23 @@ void brio__build_state(const BrioBuilder *builder, const BrioSystem *system, Bri
 /* Fails if a vertex of the initial state is not in front of a plane. */
 BrioStatus brio__check_distances(BrioBuilder *builder, const BrioSystem *system,
                                  const BrioState *state, BrioError *error);
+
+/* ---- cages ------------------------------------------------------------------------------ */
+
+/* Fails unless the kind of body can have one. */
+BrioStatus brio__cage_fits(const BrioBodyPlan *plan, BrioError *error);
+/* The surface of the mesh and its cage, the masses of its nodes, their initial state. */
+BrioStatus brio__cage_shape(BrioBodyPlan *plan, int cells, BrioError *error);
+BrioStatus brio__cage_masses(BrioBodyPlan *plan, BrioError *error);
+BrioStatus brio__cage_state(const BrioBodyDef *def, BrioBodyPlan *plan, BrioError *error);
+double brio__cage_mass(const BrioBodyPlan *plan, const BrioBody *body, int64_t node);
+BrioStatus brio__cage_terms(const BrioBodyPlan *plan, BrioSystem *system, int body);
+/* Fixes the nodes that carry these vertices. */
+BrioStatus brio__cage_fix(BrioBodyPlan *plan, const int32_t *vertices, int64_t count, int script,
+                          BrioError *error);
+/* A node that carries a vertex. */
+int64_t brio__cage_carrier(const BrioBody *body, int64_t vertex);
+/* K of the vertices from K of the nodes: what resists where one vertex is pushed. */
+void brio__cage_stiffness(const BrioBody *body, double *K);
 
 #endif

@@ -421,6 +421,10 @@ static BrioStatus cut(BrioBuilder *builder, int body, const Knife *knife, int64_
     BrioBodyPlan *plan = &builder->body[body];
     BrioElement element = plan->energy->element;
     BrioStatus status = BRIO_OK;
+    if (plan->cage)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "body \"%s\" rides on a cage, which cannot be cut; take tets of its own",
+                           plan->name);
     if (element == BRIO_ELEMENT_TET || element == BRIO_ELEMENT_TRIANGLE)
         status = cut_elements(plan, knife, gap_of(builder), &count, error);
     else if (element == BRIO_ELEMENT_SPRING)

@@ -89,6 +89,8 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
     if (count > 0) BRIO_CHECK(check_whole(&builder->body[body], vertices, count, error));
     if (count > 0) BRIO_CHECK(check_script_along_x(&builder->body[body], script, error));
     BRIO_CHECK(brio__plan_script(builder, script, &number, error));
+    if (count > 0 && builder->body[body].cage)
+        return brio__cage_fix(&builder->body[body], vertices, count, number, error);
     for (int64_t i = 0; i < count; i++) builder->body[body].fix[vertices[i]] = number;
     return BRIO_OK;
 }
@@ -132,8 +134,12 @@ static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t 
     if (past >= 0 && past < b->attachment_count) return b->attachment[past].script;
     int owner = brio__system_owner(s, vertex);
     if (owner >= s->body_count) return b->obstacle[owner - s->body_count].script;
+    const BrioBody *body = &s->body[owner];
+    if (body->cage)
+        return b->body[owner].node_fix[past < 0 ? brio__cage_carrier(body, vertex - body->first)
+                                                : vertex - body->mass_point];
     /* mass points go with the whole body */
-    return b->body[owner].fix[past < 0 ? vertex - s->body[owner].first : 0];
+    return b->body[owner].fix[past < 0 ? vertex - body->first : 0];
 }
 
 BrioStatus brio__build_scripts(BrioBuilder *b, BrioSystem *s)

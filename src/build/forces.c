@@ -285,18 +285,19 @@ static BrioStatus room(BrioForce *force, int64_t vertices, BrioError *error)
     return vertex && weight ? BRIO_OK : brio__no_memory(error);
 }
 
-/* The mass of an affine body is in its mass points. */
+/* The mass of an affine or caged body is in its mass points. */
 static BrioStatus add_mass_points(const BrioForcePlan *plan, const BrioSystem *s, int body,
                                   bool whole, BrioForce *force, BrioError *error)
 {
     if (!whole)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "force \"%s\" is by mass, and that of the affine body \"%s\" belongs to "
+                           "force \"%s\" is by mass, and that of the %s body \"%s\" belongs to "
                            "the whole of it; leave vertices, box and sphere out, or take per: area",
-                           plan->force.name, s->body[body].name);
-    BRIO_CHECK(room(force, 4, error));
-    for (int k = 0; k < 4; k++) {
-        int64_t v = s->body[body].mass_point + k;
+                           plan->force.name, s->body[body].cage ? "caged" : "affine",
+                           s->body[body].name);
+    int64_t points, first = brio__body_masses(&s->body[body], &points);
+    BRIO_CHECK(room(force, points, error));
+    for (int64_t v = first; v < first + points; v++) {
         force->vertex[force->vertex_count] = (int32_t)v;
         force->weight[force->vertex_count++] = s->vertex_mass[v];
     }
@@ -311,7 +312,7 @@ static BrioStatus add_vertices(const BrioForcePlan *plan, const BrioBuilder *b, 
     int per = per_of(force->type, force->values);
     int64_t count = brio__force_chooses(plan, of, body, on), vertices = of->mesh->vertex_count;
     if (count == 0) return BRIO_OK;
-    if (of->weight && (per == BRIO_PER_MASS || per == BRIO_PER_TOTAL))
+    if (s->body[body].mass_point >= 0 && (per == BRIO_PER_MASS || per == BRIO_PER_TOTAL))
         return add_mass_points(plan, s, body, count == vertices, force, error);
     BRIO_CHECK(weigh(plan, of, &s->body[body], per, measure, error));
     BRIO_CHECK(room(force, count, error));

@@ -14,7 +14,7 @@
 #include "../contact/law.h"
 
 #if UINTPTR_MAX > 0xffffffffu
-_Static_assert(sizeof(BrioBodyPlan) == 2208, "image.c must know every member of BrioBodyPlan");
+_Static_assert(sizeof(BrioBodyPlan) == 2248, "image.c must know every member of BrioBodyPlan");
 _Static_assert(sizeof(BrioAttachmentPlan) == 56, "... of BrioAttachmentPlan");
 _Static_assert(sizeof(BrioRodPlan) == 24, "... of BrioRodPlan");
 _Static_assert(sizeof(BrioObstaclePlan) == 32, "... of BrioObstaclePlan");
@@ -127,6 +127,35 @@ static void visit_mesh(Image *m, BrioMesh **mesh)
     VISIT_OPTIONAL(m, to->edge_kind, to->edge_count);
 }
 
+static void visit_cage(Image *m, BrioBodyPlan *p)
+{
+    uint8_t has = p->cage != NULL;
+    VISIT(m, has);
+    if (!has || stopped(m)) return;
+    if (m->reading && !(p->cage = brio__calloc(1, sizeof *p->cage))) m->no_memory = true;
+    if (stopped(m)) return;
+    BrioCage *c = p->cage;
+    VISIT(m, c->edge);
+    VISIT(m, c->cells);
+    VISIT(m, c->pieces);
+    VISIT(m, c->components);
+    VISIT(m, c->closed);
+    VISIT(m, c->enclosed);
+    VISIT(m, c->node_count);
+    VISIT(m, c->tet_count);
+    VISIT(m, c->vertex_count);
+    VISIT_ARRAY(m, c->x, 3 * c->node_count, true);
+    VISIT_ARRAY(m, c->volume, c->node_count, true);
+    VISIT_ARRAY(m, c->tet, 4 * c->tet_count, true);
+    VISIT_ARRAY(m, c->fill, c->tet_count, true);
+    VISIT_ARRAY(m, c->node, 4 * c->vertex_count, true);
+    VISIT_ARRAY(m, c->weight, 4 * c->vertex_count, true);
+    VISIT_ARRAY(m, p->node_x, 3 * c->node_count, true);
+    VISIT_ARRAY(m, p->node_v, 3 * c->node_count, true);
+    VISIT_ARRAY(m, p->node_fix, c->node_count, true);
+    VISIT_ARRAY(m, p->node_block, c->node_count, true);
+}
+
 static void visit_body(Image *m, BrioBodyPlan *p)
 {
     Name room;
@@ -150,6 +179,7 @@ static void visit_body(Image *m, BrioBodyPlan *p)
     VISIT(m, p->affine);
     VISIT_OPTIONAL(m, p->weight, 4 * n);
     VISIT(m, p->point_mass);
+    visit_cage(m, p);
     VISIT_OPTIONAL(m, p->spring, 2 * p->mesh->edge_count);
     VISIT(m, p->sheet);
     VISIT(m, p->hinge_count);
@@ -328,11 +358,25 @@ BrioStatus brio__builder_write(const BrioBuilder *builder, unsigned char **bytes
 
 /* ---- what was read ---------------------------------------------------------------------- */
 
+static bool cage_fits(const BrioBuilder *b, const BrioBodyPlan *p)
+{
+    const BrioCage *c = p->cage;
+    bool fits = c->vertex_count == p->mesh->vertex_count && c->node_count > 0;
+    for (int64_t i = 0; fits && i < 4 * c->vertex_count; i++)
+        fits = c->node[i] >= 0 && c->node[i] < c->node_count;
+    for (int64_t i = 0; fits && i < 4 * c->tet_count; i++)
+        fits = c->tet[i] >= 0 && c->tet[i] < c->node_count;
+    for (int64_t i = 0; fits && i < c->node_count; i++)
+        fits = p->node_fix[i] >= -1 && p->node_fix[i] < b->script_count;
+    return fits;
+}
+
 static bool body_fits(const BrioBuilder *b, const BrioBodyPlan *p)
 {
     bool fits = (p->removed && p->mesh->vertex_count == 0) ||
                 (p->mesh->vertex_count > 0 && brio__mesh_check(p->mesh, NULL) == BRIO_OK);
     fits = fits && (p->kind->kind == BRIO_KIND_AFFINE) == (p->weight != NULL);
+    if (p->cage) fits = fits && cage_fits(b, p);
     for (int64_t v = 0; fits && v < p->mesh->vertex_count; v++)
         fits = p->fix[v] >= -1 && p->fix[v] < b->script_count;
     for (int64_t i = 0; fits && i < 4 * p->hinge_count; i++)

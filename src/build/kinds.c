@@ -29,6 +29,7 @@ static BrioStatus solid_shape(BrioBodyPlan *plan, BrioError *error)
 static BrioStatus solid_terms(const BrioBodyPlan *plan, BrioSystem *s, int body)
 {
     const BrioBody *b = &s->body[body];
+    if (b->cage) return brio__cage_terms(plan, s, body);
     return brio__body_term(plan, s, body, plan->energy, b->tet, b->tet_count, NAN);
 }
 

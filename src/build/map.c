@@ -1,8 +1,9 @@
 /* World vertices and the map x = J q + b(t) (system.h).
  *
  * Rows of J_s: a free vertex has one block of coordinates of weight 1; a vertex of an affine body
- * has the four blocks of the body's mass points with the weights w_k(X) of affine.h; a mass point
- * has one of these blocks. Fixed vertices, attachment points and obstacles have none. */
+ * has the four blocks of the body's mass points with the weights w_k(X) of affine.h; a vertex of a
+ * caged one has the blocks of the free nodes that carry it (cage.h), in descending order; a mass
+ * point has one of these blocks. Fixed vertices, attachment points and obstacles have none. */
 #include "build.h"
 
 BrioStatus brio__build_bodies(const BrioBuilder *b, BrioSystem *s)
@@ -30,9 +31,11 @@ BrioStatus brio__build_bodies(const BrioBuilder *b, BrioSystem *s)
     }
     s->vertex_count = s->body_vertices + b->attachment_count;
     for (int i = 0; i < b->body_count; i++)
-        if (b->body[i].weight) {
+        if (b->body[i].weight || b->body[i].cage) {
             s->body[i].mass_point = s->vertex_count;
-            s->vertex_count += 4;
+            if (b->body[i].cage && !(s->body[i].cage = brio__copy_cage(b->body[i].cage)))
+                return BRIO_ERROR_MEMORY;
+            s->vertex_count += s->body[i].cage ? s->body[i].cage->node_count : 4;
         }
     s->vertex_count += b->obstacle_vertices;
     return s->vertex_count < INT32_MAX / 3 ? BRIO_OK : BRIO_ERROR_TOO_LARGE;
@@ -69,8 +72,65 @@ static void add_fixed(Rows *rows, int64_t vertex)
     s->fixed_count++;
 }
 
+/* Vertices that fixed nodes carry, beside free ones or with different motions, ride. */
+static void add_ride(Rows *rows, const BrioBody *body, int64_t v)
+{
+    BrioSystem *s = rows->s;
+    int64_t at = s->ride_count++;
+    if (!rows->write) return;
+    s->ride_vertex[at] = (int32_t)(body->first + v);
+    for (int k = 0; k < 4; k++) {
+        s->ride_node[4 * at + k] = (int32_t)body->mass_point + body->cage->node[4 * v + k];
+        s->ride_weight[4 * at + k] = body->cage->weight[4 * v + k];
+    }
+}
+
+static void add_caged_vertex(Rows *rows, const BrioBodyPlan *plan, const BrioBody *body, int64_t v)
+{
+    const int32_t *node = body->cage->node + 4 * v;
+    const double *weight = body->cage->weight + 4 * v;
+    int32_t last = INT32_MAX, script = -1;
+    bool rides = false;
+    int free = 0, fixed = 0;
+    for (int k = 0; k < 4; k++) {
+        if (weight[k] == 0) continue;
+        free += plan->node_fix[node[k]] < 0;
+        if (plan->node_fix[node[k]] < 0) continue;
+        rides |= fixed && plan->node_fix[node[k]] != script;
+        script = plan->node_fix[node[k]];
+        fixed++;
+    }
+    if (rides || (free && fixed)) add_ride(rows, body, v);
+    if (free == 0) {
+        add_fixed(rows, body->first + v);
+        return;
+    }
+    start_row(rows, body->first + v);
+    for (int i = 0; i < free; i++) { /* the largest block that is left */
+        int next = -1;
+        for (int k = 0; k < 4; k++) {
+            if (weight[k] == 0 || plan->node_fix[node[k]] >= 0) continue;
+            int32_t block = plan->node_block[node[k]];
+            if (block < last && (next < 0 || block > plan->node_block[node[next]])) next = k;
+        }
+        last = plan->node_block[node[next]];
+        add_entry(rows, last, weight[next]);
+    }
+}
+
+static void add_caged(Rows *rows, const BrioBodyPlan *plan, const BrioBody *body)
+{
+    for (int64_t i = 0; i < body->cage->node_count; i++)
+        plan->node_block[i] = plan->node_fix[i] < 0 ? rows->blocks++ : -1;
+    for (int64_t v = 0; v < body->count; v++) add_caged_vertex(rows, plan, body, v);
+}
+
 static void add_body(Rows *rows, const BrioBodyPlan *plan, const BrioBody *body)
 {
+    if (body->cage) {
+        add_caged(rows, plan, body);
+        return;
+    }
     for (int64_t v = 0; v < body->count; v++) {
         if (plan->fix[v] >= 0) {
             add_fixed(rows, body->first + v);
@@ -88,7 +148,15 @@ static void add_body(Rows *rows, const BrioBodyPlan *plan, const BrioBody *body)
 static void add_mass_points(Rows *rows, const BrioBodyPlan *plan, const BrioBody *body)
 {
     const BrioSystem *s = rows->s;
-    for (int k = 0; body->mass_point >= 0 && k < 4; k++) {
+    for (int64_t i = 0; body->cage && i < body->cage->node_count; i++) {
+        if (plan->node_fix[i] >= 0) {
+            add_fixed(rows, body->mass_point + i);
+            continue;
+        }
+        start_row(rows, body->mass_point + i);
+        add_entry(rows, plan->node_block[i], 1);
+    }
+    for (int k = 0; brio__body_is_affine(body) && k < 4; k++) {
         int64_t v = body->mass_point + k;
         if (plan->fix[0] >= 0) {
             add_fixed(rows, v);
@@ -103,6 +171,7 @@ static void add_all(const BrioBuilder *b, Rows *rows)
 {
     BrioSystem *s = rows->s;
     s->fixed_count = 0;
+    s->ride_count = 0;
     for (int i = 0; i < s->body_count; i++) add_body(rows, &b->body[i], &s->body[i]);
     for (int64_t a = 0; a < b->attachment_count; a++) add_fixed(rows, s->body_vertices + a);
     for (int i = 0; i < s->body_count; i++) add_mass_points(rows, &b->body[i], &s->body[i]);
@@ -122,7 +191,12 @@ BrioStatus brio__build_map(const BrioBuilder *b, BrioSystem *s)
     s->map_block = brio__alloc((size_t)count.entries, sizeof *s->map_block);
     s->map_weight = brio__alloc((size_t)count.entries, sizeof *s->map_weight);
     s->fixed = brio__alloc((size_t)s->fixed_count, sizeof *s->fixed);
-    if (!s->map_block || !s->map_weight || !s->fixed) return BRIO_ERROR_MEMORY;
+    s->ride_vertex = brio__alloc((size_t)s->ride_count, sizeof *s->ride_vertex);
+    s->ride_node = brio__alloc(4 * (size_t)s->ride_count, sizeof *s->ride_node);
+    s->ride_weight = brio__alloc(4 * (size_t)s->ride_count, sizeof *s->ride_weight);
+    if (!s->map_block || !s->map_weight || !s->fixed || !s->ride_vertex || !s->ride_node ||
+        !s->ride_weight)
+        return BRIO_ERROR_MEMORY;
     add_all(b, &rows);
     return BRIO_OK;
 }

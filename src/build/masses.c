@@ -99,8 +99,11 @@ BrioStatus brio__build_masses(const BrioBuilder *b, BrioSystem *s)
         int64_t count, first = brio__body_masses(&s->body[i], &count);
         for (int64_t v = 0; v < count; v++) {
             int32_t k = s->map_start[first + v];
-            s->vertex_mass[first + v] =
-                b->body[i].weight ? b->body[i].point_mass : b->body[i].mass[v];
+            const BrioBodyPlan *plan = &b->body[i];
+            if (s->body[i].cage)
+                s->vertex_mass[first + v] = brio__cage_mass(plan, &s->body[i], v);
+            else
+                s->vertex_mass[first + v] = plan->weight ? plan->point_mass : plan->mass[v];
             if (k < s->map_start[first + v + 1])
                 s->mass[s->map_block[k]] = s->vertex_mass[first + v];
         }

@@ -63,6 +63,10 @@ BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *de
     BRIO_CHECK(brio__mesh_check(def->mesh, error));
     BRIO_CHECK(brio__plan_mesh(def->mesh, def->linear, def->translate, &mesh, error));
     BrioStatus status = mesh->tet_count ? brio__mesh_surface(mesh, error) : BRIO_OK;
+    if (def->mesh->faces && !mesh->tet_count &&
+        brio__faces_triangles(def->mesh->faces) == mesh->triangle_count &&
+        !(mesh->faces = brio__faces_copy(def->mesh->faces)))
+        status = brio__no_memory(error);
     if (status == BRIO_OK && mesh->triangle_count > 0)
         mesh->edge_count = 0; /* the surface is what bodies meet */
     else if (status == BRIO_OK && mesh->edge_count > 0)
@@ -177,6 +181,7 @@ BrioStatus brio__build_obstacles(const BrioBuilder *b, BrioSystem *s)
         if (!brio__copy_indices(mesh->triangle, 3 * mesh->triangle_count, &to->triangle) ||
             !brio__copy_indices(mesh->edge, 2 * mesh->edge_count, &to->edge))
             return BRIO_ERROR_MEMORY;
+        if (mesh->faces && !(to->faces = brio__faces_copy(mesh->faces))) return BRIO_ERROR_MEMORY;
         first += mesh->vertex_count;
     }
     return BRIO_OK;

@@ -18,7 +18,13 @@ static void fill_coordinates(const BrioBodyPlan *plan, const BrioSystem *s, cons
         brio__affine_fit(body->count, plan->weight, plan->v, state->v + at);
         return;
     }
-    for (int64_t v = 0; v < body->count; v++) {
+    for (int64_t i = 0; body->cage && i < body->cage->node_count; i++) {
+        if (plan->node_fix[i] >= 0) continue;
+        int64_t at = 3 * (int64_t)plan->node_block[i];
+        memcpy(state->q + at, plan->node_x + 3 * i, 3 * sizeof(double));
+        memcpy(state->v + at, plan->node_v + 3 * i, 3 * sizeof(double));
+    }
+    for (int64_t v = 0; !body->cage && v < body->count; v++) {
         int32_t k = s->map_start[body->first + v];
         if (k == s->map_start[body->first + v + 1]) continue;
         int64_t at = 3 * (int64_t)s->map_block[k];
@@ -49,6 +55,10 @@ static void fill_anchors(const BrioBuilder *b, const BrioSystem *s, BrioState *s
     }
     for (int i = s->body_count - 1; i >= 0; i--) {
         const BrioBodyPlan *plan = &b->body[i];
+        const BrioCage *cage = s->body[i].cage;
+        for (int64_t n = cage ? cage->node_count - 1 : -1; n >= 0; n--)
+            if (plan->node_fix[n] >= 0)
+                memcpy(state->anchor + 3 * --at, plan->node_x + 3 * n, 3 * sizeof(double));
         if (!plan->weight || plan->fix[0] < 0) continue;
         at -= 4;
         brio__affine_fit(s->body[i].count, plan->weight, plan->x, state->anchor + 3 * at);

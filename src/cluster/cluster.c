@@ -437,6 +437,13 @@ static void take_piece(BrioScene *scene, const Piece *own, const int32_t *local_
     }
 }
 
+static bool has_cages(const BrioSystem *system)
+{
+    for (int i = 0; i < system->body_count; i++)
+        if (system->body[i].cage) return true;
+    return false;
+}
+
 /* The settings of process 0 on all, which must compute with the same instructions. */
 static BrioStatus spread_settings(BrioScene *scene, Settings *settings, BrioError *error)
 {
@@ -452,6 +459,10 @@ static BrioStatus spread_settings(BrioScene *scene, Settings *settings, BrioErro
         status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
                              "forces: on one process only in this version of brio; run the scene "
                              "without mpirun");
+    else if (brio__process() == 0 && has_cages(scene->system))
+        status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                             "bodies with a cage: on one process only in this version of brio; run "
+                             "the scene without mpirun");
     else if (strcmp(settings->isa, brio_isa()))
         status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
                              "the machine of process %d has another instruction set (%s) than that "

@@ -15,15 +15,16 @@
  * numbers. A batch is what is summed before it is added to the overlay: shards with at least
  * BATCH_SUMS numbers. Hessians are made PACKS packs at a time. */
 enum { NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2, MAX_BLOCKS = 8, PACKS = 4 };
+enum { REACH = 4 * NODES }; /* blocks of a pair of caged bodies, at most */
 enum { SHARD = 128, SHARD_SUMS = 1 << 14, BATCH_SUMS = 1 << 19, MAX_THREADS = 16 };
 
 typedef struct Group {
     int64_t first; /* pair; the next group's first is past the last */
     int64_t sum;   /* where its blocks are among the batch's sums */
     int64_t slot;  /* where its slots begin */
-    int32_t block[MAX_BLOCKS];
+    int32_t block[REACH];
     int8_t blocks;
-    bool wide;    /* some vertex has several blocks */
+    bool wide;    /* some vertex has several blocks, all of them those of an affine body */
     bool two;     /* all vertices have the blocks of one of two bodies, or none */
     int8_t split; /* then, where the blocks of the second body begin */
     /* where the blocks of each node begin, unless there are two bodies */
@@ -100,24 +101,33 @@ void brio__plan_free(BrioPlan *plan)
  * them. */
 typedef struct Reach {
     int blocks, entries;
-    int32_t block[4 * NODES];
+    int32_t block[REACH];
     struct {
         int block, node;
         double weight;
-    } entry[4 * NODES];
+    } entry[REACH];
     bool wide;
 } Reach;
 
+/* A vertex of a cage: its blocks descend, and the first does not tell the others. */
+static inline bool is_caged(const BrioSystem *s, int32_t v)
+{
+    int32_t m = s->map_start[v];
+    return s->map_start[v + 1] - m > 1 && s->map_block[m] > s->map_block[m + 1];
+}
+
 static void reach(const BrioSystem *s, const int32_t vertex[4], Reach *to)
 {
+    bool caged = false;
     to->blocks = to->entries = 0;
     to->wide = false;
+    for (int k = 0; k < NODES; k++) caged |= is_caged(s, vertex[k]);
     for (int k = 0; k < NODES; k++)
         for (int32_t m = s->map_start[vertex[k]]; m < s->map_start[vertex[k] + 1]; m++) {
             int at = 0;
             while (at < to->blocks && to->block[at] != s->map_block[m]) at++;
             if (at == to->blocks) to->block[to->blocks++] = s->map_block[m];
-            to->wide |= s->map_weight[m] != 1;
+            to->wide |= s->map_weight[m] != 1 && !caged;
             to->entry[to->entries].block = at;
             to->entry[to->entries].node = k;
             to->entry[to->entries++].weight = s->map_weight[m];
@@ -153,7 +163,9 @@ static inline bool two_frames(const BrioPairs *pairs, const BrioSystem *s, int64
 {
     both[0] = both[1] = -1;
     for (int k = 0; k < NODES; k++) {
-        int64_t now = frame(s, brio__pairs_vertex(pairs, e, k));
+        int32_t v = brio__pairs_vertex(pairs, e, k);
+        int64_t now = frame(s, v);
+        if (is_caged(s, v)) return false;
         if (now < 0 || now == both[0] || now == both[1]) continue;
         if (both[1] >= 0 || now % 8 == 1) return false;
         both[both[0] >= 0] = now;
@@ -363,7 +375,8 @@ static void add_wide(const SumWork *work, const Group *group, int64_t e, const d
         work->kernels->full(&map, H, work->weight, sum);
 }
 
-/* A pair of vertices with blocks of their own: each once, though nodes may be the same. */
+/* A pair of vertices with blocks of their own, or of cages: each once, though nodes may be the
+ * same. */
 static void add_plain(const SumWork *work, const Group *group, int64_t e, const double *H,
                       double *sum)
 {
@@ -377,9 +390,10 @@ static void add_plain(const SumWork *work, const Group *group, int64_t e, const 
             int a = to.entry[p].block, b = to.entry[q].block;
             const double *h = H + brio__pair(to.entry[p].node, to.entry[q].node) * 9 * LANES;
             double *block = sum + 9 * brio__pair(BRIO_MAX(a, b), BRIO_MIN(a, b));
+            double weight = work->weight * (to.entry[p].weight * to.entry[q].weight);
             for (int k = 0; k < 9; k++) {
-                double turned = work->weight * h[(k % 3 * 3 + k / 3) * LANES];
-                if (a >= b) block[k] += work->weight * h[k * LANES];
+                double turned = weight * h[(k % 3 * 3 + k / 3) * LANES];
+                if (a >= b) block[k] += weight * h[k * LANES];
                 if (a < b || (a == b && p != q)) block[k] += turned;
             }
         }
@@ -529,12 +543,13 @@ static void add_pulls(void *context, int64_t begin, int64_t end)
         }
         for (int k = 0; !group->wide && k < NODES; k++) {
             int64_t e = group->first;
-            int32_t v = brio__pairs_vertex(pairs, e, k), m = s->map_start[v];
-            if (m == s->map_start[v + 1] || s->map_block[m] < low || s->map_block[m] >= high)
-                continue;
+            int32_t v = brio__pairs_vertex(pairs, e, k);
             const double *g = pairs->gradient + (e / LANES * NODES + k) * 3 * LANES + e % LANES;
-            double *to = work->gradient + 3 * (int64_t)s->map_block[m];
-            for (int r = 0; r < 3; r++) to[r] += s->map_weight[m] * g[r * LANES];
+            for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++) {
+                if (s->map_block[m] < low || s->map_block[m] >= high) continue;
+                double *to = work->gradient + 3 * (int64_t)s->map_block[m];
+                for (int r = 0; r < 3; r++) to[r] += s->map_weight[m] * g[r * LANES];
+            }
         }
     }
 }

@@ -517,7 +517,8 @@ static void plan_self(BrioBroad *b, int32_t i)
 static bool meets_itself(const BrioSystem *s, const BrioSurfacePart *part)
 {
     int owners = s->body_count + s->obstacle_count;
-    return part->moves && !(part->owner < s->body_count && s->body[part->owner].mass_point >= 0) &&
+    return part->moves &&
+           !(part->owner < s->body_count && brio__body_is_affine(&s->body[part->owner])) &&
            !(s->excluded && s->excluded[part->owner * owners + part->owner]);
 }
 

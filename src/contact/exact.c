@@ -113,9 +113,11 @@ static void check_tets(const BrioSystem *s, const double *x, BrioExactReport *re
     for (int i = 0; i < s->body_count; i++) {
         const BrioBody *b = &s->body[i];
         if (!(s->term[b->term].energy->traits & BRIO_ENERGY_INFINITE)) continue;
-        for (int64_t t = 0; t < b->tet_count; t++) {
+        const int32_t *tet = b->cage ? b->cage->tet : b->tet;
+        int64_t first = b->cage ? b->mass_point : b->first;
+        for (int64_t t = 0; t < (b->cage ? b->cage->tet_count : b->tet_count); t++) {
             const double *p[4];
-            for (int k = 0; k < 4; k++) p[k] = x + 3 * (b->first + b->tet[4 * t + k]);
+            for (int k = 0; k < 4; k++) p[k] = x + 3 * (first + tet[4 * t + k]);
             if (brio__exact_orient3d(p[0], p[1], p[2], p[3]) > 0 || report->inverted++) continue;
             report->inverted_body = i;
             report->first_inverted = t;

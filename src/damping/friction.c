@@ -520,9 +520,7 @@ static void shift(void *self, const BrioState *state, const double *v, double ti
 static void fixed(void *self, const BrioSystem *system, double weight, double *out)
 {
     const Friction *f = self;
-    for (int64_t i = 0; i < system->fixed_count; i++)
-        for (int r = 0; r < 3; r++)
-            out[3 * i + r] += weight * f->world[3 * (int64_t)system->fixed[i] + r];
+    brio__system_gather_fixed(system, f->world, weight, out);
 }
 
 const BrioDampingModel brio__friction_model = {

@@ -152,6 +152,7 @@ static BrioStatus add_mesh_obstacle(BrioMotionFile *m, const BrioSystem *s, cons
     if (o->triangle_count)
         memcpy(p->triangle, o->triangle, 3 * (size_t)o->triangle_count * sizeof *p->triangle);
     if (o->edge_count) memcpy(p->edge, o->edge, 2 * (size_t)o->edge_count * sizeof *p->edge);
+    if (o->faces && !(p->faces = brio__faces_copy(o->faces))) return BRIO_ERROR_MEMORY;
     p->still = true;
     for (int64_t v = 0; v < o->count; v++) {
         p->vertex[v] = (int32_t)v;

@@ -25,6 +25,7 @@ typedef struct HessianChunk {
 typedef struct FixedNode {
     int64_t element, fixed; /* which of the system's fixed vertices */
     int term, node;
+    double weight; /* of the fixed vertex in the node */
 } FixedNode;
 
 struct BrioEvaluator {
@@ -145,24 +146,30 @@ double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const d
     return 16 * DBL_EPSILON * size;
 }
 
+/* The vertices without coordinates that move a vertex: itself, or nodes of a cage on which it
+ * rides. */
+static void add_fixed_nodes(BrioEvaluator *e, FixedNode at, int32_t vertex, bool write)
+{
+    int32_t node[4];
+    double weight[4];
+    int count = brio__system_carriers(e->system, vertex, node, weight);
+    for (int k = 0; k < count; k++) {
+        at.fixed = write ? brio__system_fixed_index(e->system, node[k]) : 0;
+        at.weight = weight[k];
+        if (write) e->fixed[e->fixed_total] = at;
+        e->fixed_total++;
+    }
+}
+
 static BrioStatus find_fixed(BrioEvaluator *e)
 {
-    const BrioSystem *s = e->system;
     for (int pass = 0; pass < 2; pass++) {
         e->fixed_total = 0;
         for (int t = 0; t < e->term_count; t++)
             for (int64_t i = 0; i < e->term[t].elements; i++)
-                for (int k = 0; k < e->term[t].energy->nodes; k++) {
-                    int32_t v = brio__term_vertex(&e->term[t], i, k);
-                    if (s->map_start[v] < s->map_start[v + 1]) continue;
-                    if (pass)
-                        e->fixed[e->fixed_total] =
-                            (FixedNode){.element = i,
-                                        .fixed = brio__system_fixed_index(s, v),
-                                        .term = t,
-                                        .node = k};
-                    e->fixed_total++;
-                }
+                for (int k = 0; k < e->term[t].energy->nodes; k++)
+                    add_fixed_nodes(e, (FixedNode){.element = i, .term = t, .node = k},
+                                    brio__term_vertex(&e->term[t], i, k), pass);
         if (!pass && !(e->fixed = brio__alloc((size_t)e->fixed_total, sizeof *e->fixed)))
             return BRIO_ERROR_MEMORY;
     }
@@ -387,7 +394,7 @@ void brio__fixed_gradient(BrioEvaluator *e, const double *param, const double *x
         }
         const double *g =
             elements + (pack * term->energy->nodes + at->node) * 3 * LANES + at->element % LANES;
-        for (int r = 0; r < 3; r++) gradient[3 * at->fixed + r] += g[r * LANES];
+        for (int r = 0; r < 3; r++) gradient[3 * at->fixed + r] += at->weight * g[r * LANES];
     }
 }
 

@@ -65,8 +65,7 @@ static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
     const BrioSystem *s = c->system;
     memset(c->world, 0, 3 * (size_t)s->vertex_count * sizeof *c->world);
     brio__contact_evaluate(c->contact, pose->state->param, pose->x, NULL, c->world);
-    for (int64_t i = 0; i < s->fixed_count; i++)
-        for (int r = 0; r < 3; r++) gradient[3 * i + r] += c->world[3 * (int64_t)s->fixed[i] + r];
+    brio__system_gather_fixed(s, c->world, 1, gradient);
 }
 
 static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool project,

@@ -158,8 +158,7 @@ static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
     memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
     for (int k = 0; k < s->force_count; k++)
         if (s->force[k].conservative) value_of(f, &s->force[k], pose, f->world);
-    for (int64_t i = 0; i < s->fixed_count; i++)
-        for (int r = 0; r < 3; r++) gradient[3 * i + r] += f->world[3 * (int64_t)s->fixed[i] + r];
+    brio__system_gather_fixed(s, f->world, 1, gradient);
 }
 
 static void add_vertex(const BrioSystem *s, BrioMatrix *A, int32_t vertex, double weight,

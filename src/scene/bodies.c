@@ -2,6 +2,8 @@
  * an array of copies. */
 #include "bodies.h"
 
+#include "../mesh/cage.h"
+
 #include <string.h>
 
 static const BrioKey body_keys[] = {
@@ -17,6 +19,11 @@ static const BrioKey body_keys[] = {
               "Of a surface that is filled with tets: maximum length of edges, about."),
      KEY_TAKES("number, in units of the file"), KEY_WORDS("as the surface has it"),
      KEY_INTO(BrioBodyWork, edge)},
+    {KEY_INTEGER(
+         "cage", 0, 0, BRIO_CAGE_MAX,
+         "Of a solid with a dense surface: it rides on a lattice of tets with about so many "
+         "cells along its longest side. Contact sees the surface itself. 0: no cage."),
+     KEY_INTO(BrioBodyWork, def.cage)},
     {KEY_OTHER("surface", "file name, or a map",
                "A detailed surface that rides on the body's tets: what pictures, the report and "
                "exported files show of it.")},
@@ -159,6 +166,7 @@ static BrioStatus read_body(BrioNode *root, BrioScene *scene, BrioBuilder *build
                                        copies ? (int)k : -1, shift, error);
         if (w.mesh) *first += w.mesh->vertex_count;
         brio_mesh_free(w.mesh);
+        brio_mesh_free(w.filled);
         brio__free(w.state);
         brio__free(w.spring);
         brio__free(w.x);

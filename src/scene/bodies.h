@@ -11,6 +11,7 @@ typedef struct BrioBodyWork {
     BrioBuilder *builder;
     BrioNode *node;
     BrioMesh *mesh;
+    BrioMesh *filled; /* the surface that tets were made to fill, if its file has faces; owned */
     BrioBodyDef def;
     double edge;        /* m, of a surface that is filled with tets; NAN: not given */
     double gradient[9]; /* 1/s, of `velocity`; NAN: not given */

@@ -29,7 +29,10 @@ static BrioStatus fill_surface(BrioBodyWork *w, const BrioNode *mesh, const char
     BrioMesh *solid = NULL;
     BrioStatus status = brio__tetrahedralise_cached(path, w->mesh, &options, &solid, &inner);
     if (status != BRIO_OK) return brio__at_node(mesh, status, error, &inner);
-    brio_mesh_free(w->mesh);
+    if (w->mesh->faces)
+        w->filled = w->mesh;
+    else
+        brio_mesh_free(w->mesh);
     w->mesh = solid;
     return BRIO_OK;
 }
@@ -42,6 +45,7 @@ static BrioStatus read_mesh_file(BrioBodyWork *w, const BrioNode *mesh, BrioErro
     BrioStatus status = brio_mesh_read(path, &w->mesh, &inner);
     if (status != BRIO_OK) return brio__at_node(mesh, status, error, &inner);
     bool surface = w->mesh->tet_count == 0 && w->mesh->triangle_count > 0;
+    if (surface && w->def.cage && isnan(w->edge)) return BRIO_OK;
     if (surface && w->def.kind == BRIO_KIND_SOLID) return fill_surface(w, mesh, path, error);
     if (isnan(w->edge)) return BRIO_OK;
     return brio__node_error(
@@ -167,6 +171,26 @@ BrioStatus brio__scene_give_looks(BrioScene *scene, BrioError *error)
     return BRIO_OK;
 }
 
+/* A filled surface is seen as its file has it, on the first vertices of the body. */
+static BrioStatus show_filled(BrioBodyWork *w, BrioSkin **skin, BrioError *error)
+{
+    const BrioMesh *surface = w->filled, *mesh = w->mesh;
+    size_t size = 3 * (size_t)surface->vertex_count;
+    BrioEmbedding how;
+    double *points = brio__alloc(size, sizeof *points);
+    if (!points) return brio__no_memory(error);
+    for (int64_t v = 0; v < surface->vertex_count; v++)
+        brio__body_place(&w->def, surface->x + 3 * v, points + 3 * v);
+    bool first = mesh->vertex_count >= surface->vertex_count &&
+                 !memcmp(mesh->x, surface->x, size * sizeof *points);
+    BrioStatus status =
+        first ? brio__skin_carry(surface, points, skin)
+              : brio__skin_embed(w->scene->rest + 3 * w->first, mesh->vertex_count, mesh->tet,
+                                 mesh->tet_count, surface, points, false, &how, skin);
+    brio__free(points);
+    return status == BRIO_OK ? BRIO_OK : brio__no_memory(error);
+}
+
 static BrioStatus embed(BrioBodyWork *w, const BrioNode *node, const BrioMesh *surface, bool smooth,
                         BrioSkin **skin, BrioError *error)
 {
@@ -206,6 +230,7 @@ BrioStatus brio__read_surface(BrioBodyWork *w, BrioError *error)
     char path[4096];
     struct BrioAppearance *appearance = add_appearance(w->scene);
     if (!appearance) return brio__no_memory(error);
+    if (!node && w->filled) return show_filled(w, &appearance->skin, error);
     if (!node) {
         appearance->faces = w->mesh->faces;
         w->mesh->faces = NULL;

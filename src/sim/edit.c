@@ -34,6 +34,11 @@ static BrioStatus fill_plans(BrioSim *sim, BrioBuilder *b)
         if (!plan->start) return BRIO_ERROR_MEMORY;
         brio_sim_positions(sim, i, plan->x);
         brio_sim_velocities(sim, i, plan->v);
+        const BrioBody *body = &sim->system->body[i];
+        size_t nodes = body->cage ? 3 * (size_t)body->cage->node_count : 0;
+        if (!nodes) continue; /* sim->world has the velocities */
+        memcpy(plan->node_v, sim->world + 3 * body->mass_point, nodes * sizeof(double));
+        memcpy(plan->node_x, brio__sim_world(sim) + 3 * body->mass_point, nodes * sizeof(double));
     }
     for (int64_t i = 0; i < b->attachment_count; i++) b->attachment[i].kept = i + 1;
     for (int i = 0; i < b->obstacle_count; i++) b->obstacle[i].kept = !b->obstacle[i].removed;
@@ -117,14 +122,37 @@ static void carry_params(const Carry *c, int to, int from, int count)
     memcpy(c->state->param + to, c->old->param + from, (size_t)count * sizeof(double));
 }
 
+/* Whether the nodes that carry a vertex of a cage are fixed as before. */
+static bool carried_alike(const BrioCage *cage, int64_t v, const int32_t *fix, const int32_t *was)
+{
+    for (int64_t k = 4 * v; k < 4 * v + 4; k++)
+        if (cage->weight[k] != 0 && fix[cage->node[k]] != was[cage->node[k]]) return false;
+    return true;
+}
+
+/* Nodes that are fixed as before, and the vertices that they alone carry. */
+static void carry_cage(const Carry *c, int i)
+{
+    const BrioBody *body = &c->to->body[i], *before = body_before(c, i);
+    const int32_t *fix = c->to->plans->body[i].node_fix, *was = c->from->plans->body[i].node_fix;
+    for (int64_t n = 0; n < body->cage->node_count; n++)
+        if (fix[n] >= 0 && fix[n] == was[n])
+            copy_anchor(c, body->mass_point + n, before->mass_point + n);
+    for (int64_t v = 0; v < body->count; v++)
+        if (is_fixed(c->to, body->first + v) && is_fixed(c->from, before->first + v) &&
+            carried_alike(body->cage, v, fix, was))
+            copy_anchor(c, body->first + v, before->first + v);
+}
+
 static void carry_body(const Carry *c, int i)
 {
     const BrioBody *body = &c->to->body[i], *before = body_before(c, i);
     if (!before) return;
     const int32_t *fix = c->to->plans->body[i].fix, *was = c->from->plans->body[i].fix;
-    for (int64_t v = 0; v < before->count; v++)
+    if (body->cage) carry_cage(c, i);
+    for (int64_t v = 0; !body->cage && v < before->count; v++)
         if (fix[v] >= 0 && fix[v] == was[v]) copy_anchor(c, body->first + v, before->first + v);
-    if (body->mass_point >= 0 && fix[0] == was[0])
+    if (brio__body_is_affine(body) && fix[0] == was[0])
         for (int k = 0; k < 4; k++) {
             int64_t v = body->mass_point + k, old = before->mass_point + k;
             if (is_fixed(c->to, v)) {
@@ -274,6 +302,11 @@ static void carry_skins(BrioSystem *from, BrioSystem *to)
         if (!to->plans->body[i].kept || !old->skin || (!whole && !old->skin->weight)) continue;
         body->skin = old->skin;
         old->skin = NULL;
+    }
+    for (int i = 0; i < BRIO_MIN(from->obstacle_count, to->obstacle_count); i++) {
+        if (!to->plans->obstacle[i].kept || to->obstacle[i].faces) continue;
+        to->obstacle[i].faces = from->obstacle[i].faces;
+        from->obstacle[i].faces = NULL;
     }
 }
 

@@ -542,6 +542,14 @@ void brio_sim_positions(const BrioSim *sim, int body, double *x)
     memcpy(x, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *x);
 }
 
+void brio_sim_cage_positions(const BrioSim *sim, int body, double *x)
+{
+    if (body < 0 || body >= sim->system->body_count || !sim->system->body[body].cage) return;
+    const BrioBody *b = &sim->system->body[body];
+    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
+    memcpy(x, sim->world + 3 * b->mass_point, 3 * (size_t)b->cage->node_count * sizeof *x);
+}
+
 void brio_sim_velocities(const BrioSim *sim, int body, double *v)
 {
     if (body < 0 || body >= sim->system->body_count) return;
@@ -550,8 +558,26 @@ void brio_sim_velocities(const BrioSim *sim, int body, double *v)
     memcpy(v, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *v);
 }
 
-/* Writes a body's vertex values into the coordinates that carry them one to one; of an affine body,
- * into those that come nearest. y and z of a body that moves along x only must be what they are. */
+/* The nodes of a cage, so that its vertices come nearest; fixed ones stay. */
+static BrioStatus set_nodes(const BrioSim *sim, const BrioBody *b, const double *values,
+                            double *coordinates)
+{
+    const BrioSystem *s = sim->system;
+    double *node = sim->world + 3 * b->mass_point;
+    (coordinates == sim->state->v ? brio__system_velocities : brio__system_positions)(
+        s, sim->state, coordinates, sim->state->time, sim->world);
+    BRIO_CHECK(brio__cage_fit(b->cage, values, node));
+    for (int64_t i = 0; i < b->cage->node_count; i++) {
+        int32_t k = s->map_start[b->mass_point + i];
+        if (s->map_start[b->mass_point + i + 1] > k)
+            memcpy(coordinates + 3 * (int64_t)s->map_block[k], node + 3 * i, 3 * sizeof *node);
+    }
+    return BRIO_OK;
+}
+
+/* Writes a body's vertex values into the coordinates that carry them one to one; of an affine or
+ * caged body, into those that come nearest. y and z of a body that moves along x only must be what
+ * they are. */
 BrioStatus brio__sim_set_vertices(BrioSim *sim, int body, const double *values, double *coordinates,
                                   BrioError *error)
 {
@@ -570,6 +596,11 @@ BrioStatus brio__sim_set_vertices(BrioSim *sim, int body, const double *values, 
         if (next[1] != now[1] || next[2] != now[2])
             return refuse(sim, BRIO_ERROR_ARGUMENT,
                           "a bar1d moves along x only: y and z must be what they are", error);
+    }
+    if (b->cage) {
+        if (set_nodes(sim, b, values, coordinates) != BRIO_OK)
+            return refuse(sim, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY), error);
+        return BRIO_OK;
     }
     if (b->mass_point >= 0) {
         int32_t k = s->map_start[b->first];

@@ -39,6 +39,7 @@ void brio__problem_positions(const BrioProblem *p, const double *q, double *x)
             int64_t k = 3 * (int64_t)system->fixed[i] + r;
             x[k] = a * x[k] + (1 - a) * s->x_fixed_n[k];
         }
+    brio__system_ride(system, x);
 }
 
 static double time_of(const BrioProblem *p)

@@ -51,6 +51,7 @@ static double aim(const BrioProblem *p, const double *q, const double *step)
             s->dx[k] -= s->x[k];
             length = fmax(length, fabs(s->dx[k]));
         }
+    brio__system_ride(system, s->dx);
     return brio__partition_max(system->partition, length);
 }
 

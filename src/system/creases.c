@@ -151,7 +151,7 @@ static double crease(const BrioSurface *s, int32_t edge)
 static bool keeps_shape(const BrioSystem *system, int owner)
 {
     if (owner >= system->body_count) return !system->obstacle[owner - system->body_count].bends;
-    return system->body[owner].mass_point >= 0;
+    return brio__body_is_affine(&system->body[owner]);
 }
 
 BrioStatus brio__surface_creases(BrioSurface *s, const BrioSystem *system)

@@ -417,3 +417,28 @@ BrioStatus brio__skin_embed(const double *x, int64_t vertices, const int32_t *te
     *skin = NULL;
     return status;
 }
+
+static BrioStatus carry(BrioSkin *skin)
+{
+    size_t count = (size_t)skin->vertex_count;
+    skin->node = brio__alloc(count + 1, sizeof *skin->node);
+    skin->weight = brio__alloc(count + 1, sizeof *skin->weight);
+    if (!skin->node || !skin->weight) return BRIO_ERROR_MEMORY;
+    for (size_t v = 0; v < count; v++) {
+        skin->node[v] = (int32_t)v;
+        skin->weight[v] = 1;
+        skin->start[v + 1] = (int64_t)v + 1;
+    }
+    return BRIO_OK;
+}
+
+BrioStatus brio__skin_carry(const BrioMesh *surface, const double *points, BrioSkin **skin)
+{
+    *skin = brio__calloc(1, sizeof **skin);
+    BrioStatus status = *skin ? take_surface(surface, points, *skin) : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) status = carry(*skin);
+    if (status == BRIO_OK) return BRIO_OK;
+    brio__skin_free(*skin);
+    *skin = NULL;
+    return status;
+}

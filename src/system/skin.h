@@ -50,6 +50,9 @@ BrioStatus brio__skin_embed(const double *x, int64_t vertices, const int32_t *te
                             const BrioMesh *surface, const double *points, bool smooth,
                             BrioEmbedding *how, BrioSkin **skin);
 
+/* A surface whose vertices are the first of the body's: that which tets were made to fill. */
+BrioStatus brio__skin_carry(const BrioMesh *surface, const double *points, BrioSkin **skin);
+
 /* The embedded points, or their velocities, from those of the body's vertices. */
 void brio__skin_map(const BrioSkin *skin, const double *x, double *seen);
 void brio__skin_free(BrioSkin *skin);

@@ -228,11 +228,73 @@ void brio__system_gather(const BrioSystem *system, const double *world, double *
                     system->map_weight[k] * world[3 * v + r];
 }
 
+void brio__system_ride(const BrioSystem *s, double *x)
+{
+    for (int64_t i = 0; i < s->ride_count; i++)
+        for (int r = 0; r < 3; r++) {
+            double sum = 0;
+            for (int64_t k = 4 * i; k < 4 * i + 4; k++)
+                sum += s->ride_weight[k] * x[3 * (int64_t)s->ride_node[k] + r];
+            x[3 * (int64_t)s->ride_vertex[i] + r] = sum;
+        }
+}
+
+/* Where a vertex is among those that ride; -1: it does not. */
+static int64_t find_ride(const BrioSystem *s, int32_t vertex)
+{
+    int64_t low = 0, high = s->ride_count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (s->ride_vertex[middle] < vertex)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->ride_count && s->ride_vertex[low] == vertex ? low : -1;
+}
+
+int brio__system_carriers(const BrioSystem *s, int32_t vertex, int32_t node[4], double weight[4])
+{
+    int count = 0;
+    if (s->map_start[vertex] == s->map_start[vertex + 1]) {
+        node[0] = vertex;
+        weight[0] = 1;
+        return 1;
+    }
+    int64_t i = s->ride_count ? find_ride(s, vertex) : -1;
+    for (int64_t k = 4 * i; i >= 0 && k < 4 * i + 4; k++) {
+        int32_t n = s->ride_node[k];
+        if (s->map_start[n] < s->map_start[n + 1] || s->ride_weight[k] == 0) continue;
+        node[count] = n;
+        weight[count++] = s->ride_weight[k];
+    }
+    return count;
+}
+
+void brio__system_gather_fixed(const BrioSystem *s, const double *world, double scale,
+                               double *fixed)
+{
+    for (int64_t i = 0; i < s->fixed_count; i++)
+        for (int r = 0; r < 3; r++) fixed[3 * i + r] += scale * world[3 * (int64_t)s->fixed[i] + r];
+    for (int64_t i = 0; i < s->ride_count; i++) {
+        int32_t v = s->ride_vertex[i], node[4];
+        double weight[4];
+        if (s->map_start[v] == s->map_start[v + 1]) continue; /* one of `fixed` */
+        int count = brio__system_carriers(s, v, node, weight);
+        for (int k = 0; k < count; k++) {
+            int64_t at = 3 * brio__system_fixed_index(s, node[k]);
+            for (int r = 0; r < 3; r++)
+                fixed[at + r] += scale * weight[k] * world[3 * (int64_t)v + r];
+        }
+    }
+}
+
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
                             double time, double *x)
 {
     map_apply(system, q, x);
     brio__system_fixed(system, state, time, x);
+    brio__system_ride(system, x);
 }
 
 void brio__system_directions(const BrioSystem *system, const double *d, double *dx)
@@ -251,6 +313,7 @@ void brio__system_positions_on_way(const BrioSystem *s, const BrioState *state, 
             int64_t k = 3 * (int64_t)s->fixed[i] + r;
             x[k] = way->fraction * x[k] + (1 - way->fraction) * way->start[k];
         }
+    if (way->fraction < 1) brio__system_ride(s, x);
 }
 
 void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v,
@@ -264,6 +327,45 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
             set_move(set, state, k, time, x, w + 3 * (int64_t)system->fixed[set->fixed[k]]);
         }
     }
+    brio__system_ride(system, w);
+}
+
+static const BrioBody *caged_body(const BrioSystem *s, int body)
+{
+    return body >= 0 && body < s->body_count && s->body[body].cage ? &s->body[body] : NULL;
+}
+
+BrioStatus brio_body_cage(const BrioSystem *s, int body, BrioCageInfo *info)
+{
+    const BrioBody *b = caged_body(s, body);
+    if (!b) return BRIO_ERROR_ARGUMENT;
+    const BrioCage *c = b->cage;
+    *info = (BrioCageInfo){.cells = c->cells,
+                           .nodes = c->node_count,
+                           .tets = c->tet_count,
+                           .edge = c->edge,
+                           .enclosed = c->enclosed,
+                           .closed = c->closed,
+                           .pieces = c->pieces,
+                           .components = c->components};
+    return BRIO_OK;
+}
+
+const int32_t *brio_body_cage_tets(const BrioSystem *s, int body, int64_t *count)
+{
+    const BrioBody *b = caged_body(s, body);
+    *count = b ? b->cage->tet_count : 0;
+    return b ? b->cage->tet : NULL;
+}
+
+BrioStatus brio_body_cage_weights(const BrioSystem *s, int body, const int32_t **nodes,
+                                  const double **weights)
+{
+    const BrioBody *b = caged_body(s, body);
+    if (!b) return BRIO_ERROR_ARGUMENT;
+    *nodes = b->cage->node;
+    *weights = b->cage->weight;
+    return BRIO_OK;
 }
 
 int brio_system_forces(const BrioSystem *s) { return s->force_count; }
@@ -285,6 +387,15 @@ double brio__body_mass(const BrioSystem *s, int body)
 
 BrioMeshQuality brio__body_quality(const BrioBody *b, const double *x)
 {
+    if (b->cage) { /* the box is that of the surface */
+        BrioMeshQuality box =
+            brio__quality(&(BrioMeshView){.x = x + 3 * b->first, .vertices = b->count});
+        BrioMeshQuality q = brio__quality(&(BrioMeshView){
+            .x = x + 3 * b->mass_point, .tets = b->cage->tet_count, .tet = b->cage->tet});
+        memcpy(q.low, box.low, sizeof q.low);
+        memcpy(q.high, box.high, sizeof q.high);
+        return q;
+    }
     return brio__quality(&(BrioMeshView){.x = x + 3 * b->first,
                                          .vertices = b->count,
                                          .tets = b->tet_count,
@@ -299,10 +410,10 @@ int brio__system_owner(const BrioSystem *s, int64_t vertex)
 {
     bool body = vertex < s->body_vertices;
     if (!body && vertex < (s->obstacle_count ? s->obstacle[0].first : s->vertex_count)) {
-        for (int i = 0; i < s->body_count; i++)
-            if (s->body[i].mass_point >= 0 && vertex >= s->body[i].mass_point &&
-                vertex < s->body[i].mass_point + 4)
-                return i;
+        for (int i = 0; i < s->body_count; i++) {
+            int64_t count, first = brio__body_masses(&s->body[i], &count);
+            if (first >= s->body_vertices && vertex >= first && vertex < first + count) return i;
+        }
         return -1;
     }
     int low = 0, high = (body ? s->body_count : s->obstacle_count) - 1;
@@ -507,12 +618,14 @@ void brio_system_free(BrioSystem *system)
         brio__free(system->body[i].edge);
         brio__free(system->body[i].tet);
         brio__skin_free(system->body[i].skin);
+        brio__cage_free(system->body[i].cage);
     }
     for (int i = 0; i < system->obstacle_count; i++) {
         brio__free(system->obstacle[i].name);
         brio__free(system->obstacle[i].triangle);
         brio__free(system->obstacle[i].edge);
         brio__free(system->obstacle[i].table);
+        brio__faces_free(system->obstacle[i].faces);
     }
     for (int i = 0; i < system->term_count; i++) {
         brio__free(system->term[i].node);
@@ -526,6 +639,9 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->map_block);
     brio__free(system->map_weight);
     brio__free(system->fixed);
+    brio__free(system->ride_vertex);
+    brio__free(system->ride_node);
+    brio__free(system->ride_weight);
     brio__free(system->vertex_mass);
     brio__free(system->mass);
     brio__free(system->body);

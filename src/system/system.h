@@ -2,20 +2,23 @@
  *
  * World vertices are an affine function of the generalized coordinates, x = J q + b(t), with
  * J = J_s (x) I_3: every world vertex is a list of at most four (coordinate block, weight). A free
- * vertex has one of weight 1, a vertex of an affine body has four, a fixed or scripted vertex has
- * none and stands where b(t) puts it.
+ * vertex has one of weight 1, a vertex of an affine body has four with ascending blocks, a fixed or
+ * scripted vertex has none and stands where b(t) puts it. A vertex of a caged body has the blocks
+ * of the nodes that carry it, in descending order, which tells it from an affine one; if some of
+ * these nodes are fixed, it rides on them too (`ride` below).
  *
  * World vertices come in this order: the vertices of body 0, body 1, ..., then anchors (points of
- * attachments, without mass), then mass points (four for each affine body, which carry its mass and
- * its coordinates: affine.h), then those of obstacle 0, obstacle 1, ... (without mass and
- * coordinates; planes have none). Only vertices that have a block of their own or none have mass:
- * M = diag(m) (x) I_3. */
+ * attachments, without mass), then mass points (four for each affine body, the nodes of each cage;
+ * they carry the mass and the coordinates: affine.h, cage.h), then those of obstacle 0, obstacle 1,
+ * ... (without mass and coordinates; planes have none). Only vertices that have a block of their
+ * own or none have mass: M = diag(m) (x) I_3. */
 #ifndef BRIO_SYSTEM_H
 #define BRIO_SYSTEM_H
 
 #include "surface.h"
 #include "../energy/energy.h"
 #include "../force/force.h"
+#include "../mesh/cage.h"
 #include "../mesh/quality.h"
 #include "../partition.h"
 #include "skin.h"
@@ -23,9 +26,10 @@
 typedef struct BrioBody {
     char *name;
     int64_t first, count; /* world vertices */
-    /* of an affine body: the first of its four mass points among the world vertices; -1
-     * otherwise */
+    /* of an affine body the first of its four mass points, of a caged one the first of the cage's
+     * nodes, among the world vertices; -1 otherwise */
     int64_t mass_point;
+    BrioCage *cage;       /* NULL: none */
     int term, term_count; /* its elastic terms: of its material, then of a shell's bending */
     int values;           /* offset of its material's field values in the state's parameters */
     int64_t triangle_count;
@@ -79,6 +83,7 @@ typedef struct BrioObstacle {
      * point */
     int64_t triangle_count, edge_count;
     int32_t *triangle, *edge;
+    BrioFaces *faces; /* as its file has them, of which the triangles are fans; NULL: none */
     /* what its distance is read from (energy/obstacle.h: its first entry counts all); NULL: only
      * from the rest data of its contacts */
     double *table;
@@ -111,6 +116,11 @@ struct BrioSystem {
     double *map_weight;
     int64_t fixed_count; /* vertices without coordinates */
     int32_t *fixed;      /* their vertex numbers, ascending */
+    /* vertices of cages that nodes without coordinates carry, alone or with others: each is the sum
+     * of four world vertices with their weights */
+    int64_t ride_count;
+    int32_t *ride_vertex, *ride_node; /* 1 and 4 each */
+    double *ride_weight;              /* 4 each */
     /* masses */
     double *vertex_mass; /* of world vertices */
     double *mass;        /* one per block */
@@ -236,6 +246,17 @@ size_t brio__state_layout(const BrioState *head, size_t begin[5]);
 void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x);
 /* Which of the fixed vertices a world vertex is that has no coordinates. */
 int64_t brio__system_fixed_index(const BrioSystem *system, int32_t vertex);
+/* Puts the vertices that ride on fixed nodes of cages where these carry them: to be called wherever
+ * rows of fixed vertices of positions, ways or velocities x have been changed. */
+void brio__system_ride(const BrioSystem *system, double *x);
+/* The vertices without coordinates that a world vertex moves with: itself, or the fixed ones of the
+ * nodes that it rides on. Returns how many of at most four. */
+int brio__system_carriers(const BrioSystem *system, int32_t vertex, int32_t node[4],
+                          double weight[4]);
+/* fixed += scale (db/dfixed)^T world: forces on world vertices as forces on those without
+ * coordinates. */
+void brio__system_gather_fixed(const BrioSystem *system, const double *world, double scale,
+                               double *fixed);
 /* q += J^T world: forces on world vertices, three numbers each, as forces on coordinates. */
 void brio__system_gather(const BrioSystem *system, const double *world, double *q);
 /* World positions x = J q + b(t), and velocities J v + db/dt. */
@@ -254,10 +275,16 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
 /* World directions J d (fixed vertices: zero). */
 void brio__system_directions(const BrioSystem *system, const double *d, double *dx);
 
+/* Moves as a whole. */
+static inline bool brio__body_is_affine(const BrioBody *body)
+{
+    return body->mass_point >= 0 && !body->cage;
+}
+
 /* The world vertices that carry a body's mass: its own, or its mass points. */
 static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
 {
-    *count = body->mass_point < 0 ? body->count : 4;
+    *count = body->mass_point < 0 ? body->count : body->cage ? body->cage->node_count : 4;
     return body->mass_point < 0 ? body->first : body->mass_point;
 }
 

@@ -30,6 +30,13 @@ def vertices(thing, frame):
     return points.reshape(-1, 3).astype(float)
 
 
+def places(thing):
+    """How many places of its texture a mesh uses."""
+    if not thing.data.uv_layers:
+        return 0
+    return len({tuple(round(x, 4) for x in corner.uv) for corner in thing.data.uv_layers.active.data})
+
+
 def say(what, body, frame, worst, count):
     global failures
     failures += not worst <= tolerance
@@ -43,7 +50,9 @@ for body in truth["bodies"]:
             else bpy.ops.wm.obj_import(filepath=os.path.join(folder, "%s-%s.obj" % (extension, body["file"])))
         thing = bpy.context.selected_objects[0]
         assert len(thing.data.polygons) == body["faces"], (len(thing.data.polygons), body["faces"])
+        assert len(thing.data.loops) == body["corners"], (len(thing.data.loops), body["corners"])
         assert bool(thing.data.uv_layers) == body["textured"]
+        assert places(thing) == body["places"], (body["name"], places(thing), body["places"])
         modifier = thing.modifiers.new("cache", "MESH_CACHE")
         modifier.cache_format = extension.upper()
         modifier.filepath = os.path.join(folder, "%s-%s.%s" % (extension, body["file"], extension))
@@ -67,6 +76,7 @@ for body in truth["bodies"]:
     assert abs(base[which] - start).max() < tolerance
     assert len(numpy.unique(which)) == len(base)
     assert bool(thing.data.uv_layers) == body["textured"]
+    assert places(thing) == body["places"], (body["name"], places(thing), body["places"])
     for frame in truth["frames"]:
         ours = ours_of(numpy.array(body["points"][str(frame)]))[which]
         say("glb", body["name"], frame, abs(vertices(thing, frame) - ours).max(), len(ours))

@@ -1,10 +1,12 @@
-"""A scene whose bodies have what caches must carry: quads, texture coordinates with a seam, groups, a surface that rides on tets.
+"""A scene whose bodies have what caches must carry: quads, texture coordinates with a seam, groups, on bodies of every kind that has faces: a sheet, a surface
+that rides on tets, one in a cage, one that tetgen fills (where it is installed), springs, an affine body.
 
     python3 make_scene.py FOLDER
 """
 import json
 import math
 import os
+import shutil
 import sys
 
 folder = sys.argv[1]
@@ -51,6 +53,16 @@ def ball(radius, rings, sides):
     return "\n".join(lines) + "\n"
 
 
+kinds = {"caged ball": "cage: 4", "stone": "kind: affine"}
+if shutil.which("tetgen"):
+    kinds["filled ball"] = "kind: solid"
+more = "".join(f"""  - name: {name}
+    mesh: ball.obj
+    {what}
+    material: {{type: neo-hookean, E: 3.0e+4, nu: 0.4}}
+    transform: {{translate: [{1 + i}, 0.5, 1.5]}}
+    velocity: {{angular: [2, 3, 1], about: [{1 + i}, 0.5, 1.5]}}
+""" for i, (name, what) in enumerate(kinds.items()))
 write("cloth.obj", cloth(12))
 write("ball.obj", ball(0.1, 20, 40))
 write("scene.yaml", f"""title: caches
@@ -69,8 +81,14 @@ bodies:
     material: {{type: neo-hookean, E: 3.0e+4, nu: 0.4}}
     transform: {{translate: [0, 0.5, 1.5]}}
     velocity: {{angular: [2, 3, 1], about: [0, 0.5, 1.5]}}
+{more}  - name: springs
+    mesh: ball.obj
+    material: {{type: hooke, k: 500, rho: 1}}
+    fix: [{{vertices: [0]}}]
+    transform: {{translate: [0, 0.5, 3]}}
 obstacles: [{{type: plane, point: [0, -0.3, 0], normal: [0, 1, 0]}}]
 output: {{frames: [vtu, obj, ply], velocities: true}}
 """)
 last = fps * seconds
-write("setup.json", json.dumps({"h": h, "fps": fps, "count": last + 1, "frames": [0, 1, 50, last], "bodies": ["cloth", "soft ball"], "plain": ["cloth"]}))
+write("setup.json", json.dumps({"h": h, "fps": fps, "count": last + 1, "frames": [0, 1, 50, last], "bodies": ["cloth", "soft ball", *kinds, "springs"],
+                               "plain": ["cloth", "caged ball", "stone", "springs"]}))

@@ -55,18 +55,22 @@ converted = check(os.path.join(folder, "vtk.pvd"), "brio convert")
 
 
 def obj_points(path):
-    """Vertices of each object of an OBJ, and how many faces it has."""
-    found = {}
+    """Vertices of each object of an OBJ, how many faces and corners it has, and how many places of its texture these use."""
+    found, textures = {}, []
     for line in open(path):
         if line.startswith("o "):
             name = line[2:].strip()
-            found[name] = {"points": [], "faces": 0, "textured": False}
+            found[name] = {"points": [], "faces": 0, "corners": 0, "textured": False, "places": set()}
         elif line.startswith("v "):
             found[name]["points"].append([float(x) for x in line.split()[1:]])
         elif line.startswith("vt "):
             found[name]["textured"] = True
+            textures.append(tuple(round(float(x), 4) for x in line.split()[1:3]))
         elif line.startswith("f "):
+            corners = [corner.split("/") for corner in line.split()[1:]]
             found[name]["faces"] += 1
+            found[name]["corners"] += len(corners)
+            found[name]["places"] |= {textures[int(corner[1]) - 1] for corner in corners if len(corner) > 1 and corner[1]}
     return found
 
 
@@ -78,7 +82,7 @@ for number, body in enumerate(setup["bodies"]):
         points, owner, velocity = arrays(own[frame])
         seen, seen_owner, seen_velocity = arrays(converted[frame])
         written = obj_points(os.path.join(run, "frames", "frame_%06d.obj" % frame))[body]
-        entry["faces"], entry["textured"] = written["faces"], written["textured"]
+        entry.update(faces=written["faces"], corners=written["corners"], textured=written["textured"], places=len(written["places"]))
         ours = numpy.array(written["points"])
         if body in setup["plain"]:
             direct = points[owner == number]

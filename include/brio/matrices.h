@@ -1,0 +1,42 @@
+/* Masses, gradient and Hessian of a simulation as it stands, for programs that do their own
+ * mathematics with them. Coordinates are those of brio_state_q: three to a block, in its order.
+ *
+ *     P(q)  the potential: materials, weight, attachments, obstacles, hands, contact
+ *     M     diag(m), with the mass of each coordinate
+ *
+ * Include it after or instead of brio.h. */
+#ifndef BRIO_MATRICES_H
+#define BRIO_MATRICES_H
+
+#include "brio.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A sparse symmetric matrix, both triangles. Entries of the same place add up. */
+typedef struct BrioTriplets {
+    int64_t size;  /* rows and columns */
+    int64_t count; /* entries */
+    int32_t *row, *column;
+    double *value;
+} BrioTriplets;
+
+/* The number of coordinates. */
+BRIO_API int64_t brio_sim_coordinates(const BrioSim *sim);
+/* The mass of each coordinate, in kg. */
+BRIO_API void brio_sim_masses(const BrioSim *sim, double *mass);
+/* dP/dq in N; NOT_FINITE where P has no value. */
+BRIO_API BrioStatus brio_sim_gradient(BrioSim *sim, double *gradient);
+/* d2P/dq2 in N/m, exact and not made semidefinite; with `elements` only of materials,
+ * attachments, hands and obstacles with a formula: without the contact of surfaces. Freed by
+ * brio_triplets_free. */
+BRIO_API BrioStatus brio_sim_hessian(BrioSim *sim, int elements, BrioTriplets *hessian,
+                                     BrioError *error);
+BRIO_API void brio_triplets_free(BrioTriplets *triplets);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
