@@ -94,16 +94,14 @@ static inline double slope_expected(double mu)
 
 /* TOLERANCES. Below the angle: 2 % of the way, what the integrator adds (backward Euler takes the
  * speed of the end of a step, which makes a h t/2 more; the others may be as far off) and 1 mm:
- * below epsv = 1 mm/s friction holds less. A-search keeps what backward Euler loses as bouncing, in
- * which friction is less exact: 3 % of the way that friction takes besides (measured: 2.4 %). Above
- * the angle: 2 mm, of which 1 mm is creep. At the angle nothing decides which of the two it is. */
+ * below epsv = 1 mm/s friction holds less. Above the angle: 2 mm, of which 1 mm is creep. At the
+ * angle nothing decides which of the two it is. */
 static inline bool slope_is_right(const Slope *s, double way)
 {
     double expected = slope_expected(s->mu), tolerance = 0.02 * expected + 1e-3;
     if (s->mu == SLOPE_TAN) return true;
     if (s->mu > SLOPE_TAN) return fabs(way) < 2e-3;
     double more = expected / s->steps;
-    if (!strcmp(s->integrator, "a-search")) more += 0.03 * (slope_expected(0) - expected);
     return way > expected - tolerance && way < expected + more + tolerance;
 }
 

@@ -188,14 +188,14 @@ BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const do
 /* f = the damping forces alone. */
 BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v,
                                          double h, double weight, double *f);
-/* Friction of the normal forces at the start of the step minus that of those which the last solve
- * found, f, at the velocity v at the end of the step: for methods that give the two normal forces
- * other weights than the solve does. Returns 0 if nothing rubs, or all stayed as it was. The second
- * counts it with a weight. */
-BRIO_API int brio_stepper_friction_shift(BrioStepper *stepper, const double *v, double h,
-                                         double *f);
-BRIO_API void brio_stepper_count_friction(BrioStepper *stepper, const double *v, double h,
-                                          double weight, double *f);
+/* Friction of the normal forces at the start of the step minus that of those which the solve of
+ * `objective` found, f, both for the slides that end at its solution q: for methods that give the
+ * two normal forces other weights than the solve does. Returns 0 if nothing rubs, or all stayed as
+ * it was. The second counts it with a weight. */
+BRIO_API int brio_stepper_friction_shift(BrioStepper *stepper, const BrioObjective *objective,
+                                         const double *q, double *f);
+BRIO_API void brio_stepper_count_friction(BrioStepper *stepper, const BrioObjective *objective,
+                                          const double *q, double weight, double *f);
 /* The gradient of the part of P that is linear in positions, the same at every q: minus weight. */
 BRIO_API void brio_stepper_uniform_gradient(BrioStepper *stepper, double *gradient);
 

@@ -67,14 +67,13 @@ typedef struct BrioDampingModel {
     /* f += the force at (q, v). */
     void (*force)(void *self, const double *values, const BrioState *state, const double *q,
                   const double *v, double time, double h, double *f);
-    /* Of a model with `renew`: f += the force at the velocity v with what `lag` took, minus that
-     * with what was taken last. */
-    void (*shift)(void *self, const BrioState *state, const double *v, double time, double h,
-                  double *f);
+    /* Of a model with `renew`: f = the force of the motion with what `lag` took, minus that with
+     * what was taken last. */
+    void (*shift)(void *self, const BrioState *state, const BrioMotion *motion, double *f);
     double (*filter)(void *self, const double *values, const BrioSystem *system, const double *q,
                      double h, double *v);
     /* Of a model that also acts on fixed vertices: fixed (3 each) += weight times minus its force
-     * on them, as of the last `potential` with a gradient or `force`. May be NULL. */
+     * on them, as of the last `potential` with a gradient, `force` or `shift`. May be NULL. */
     void (*fixed)(void *self, const BrioSystem *system, double weight, double *fixed);
     /* Of a model that also brings energy from outside, as of the last `potential` with a gradient
      * or `force`: brought += weight times the force whose work all comes from there, and *power +=

@@ -12,8 +12,14 @@
  *     f0(y) = y for y >= eps,     y^2 (1/eps - y/(3 eps^2)) + eps/3 below.
  *
  * Its force has the size mu lambda where they slide, and less where they hold: there they creep by
- * epsv at most. Newton's method takes its Hessian where the others are exact too, and the bound of
- * energy/friction.c in place of it where those are projected.
+ * epsv at most.
+ *
+ * Newton's method takes the Hessian of each contact between the exact one and its bound
+ * (energy/friction.c). At u = 0 there is a kink, on the other side of which the force points the
+ * other way. The exact Hessian, nothing along a slide, sends steps far across it, and the line
+ * search then cuts the step of everything. So where the last step has made a slide shorter, by d
+ * of what is left, min(1, d) of the bound is taken along it: all where the next step may cross the
+ * kink, little where steps have become short. Slides that grow have the exact Hessian.
  *
  * Explicit methods take the force at a velocity, mu lambda f0'(|T^T sum w_i v_i|). A step of theirs
  * must not turn a velocity round, so that what holds below epsv holds for them below 2 h mu
@@ -29,7 +35,7 @@
 /* What a pair in contact rubs with: the data of the energy; a force of 0: it does not. */
 typedef struct Rub {
     int32_t vertex[4];
-    double rest[13];
+    double rest[14];
     /* in the first of a chunk: how many of it rub, then where these are among all */
     int64_t place;
 } Rub;
@@ -42,6 +48,7 @@ typedef struct Friction {
     bool renewed;
     double *x;       /* world positions, or velocities */
     double *start;   /* world positions at the start of the step */
+    double *seen[2]; /* those of the last Hessian, and of the last one elsewhere */
     double *now;     /* gradient of `pairs`, of the length of q */
     double *push;    /* gradients of the contacts with one obstacle: [pack][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
@@ -62,6 +69,7 @@ static void destroy(void *self)
     brio__pairs_free(&f->first);
     brio__free(f->x);
     brio__free(f->start);
+    for (int k = 0; k < 2; k++) brio__free(f->seen[k]);
     brio__free(f->now);
     brio__free(f->push);
     brio__free(f->shared);
@@ -92,6 +100,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     size_t world = 3 * (size_t)system->vertex_count, blocks = 3 * (size_t)system->block_count;
     f->x = brio__alloc(world, sizeof(double));
     f->start = brio__calloc(world, sizeof(double));
+    for (int k = 0; k < 2; k++) f->seen[k] = brio__alloc(world, sizeof(double));
     f->now = brio__alloc(blocks, sizeof(double));
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
@@ -102,8 +111,9 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     int64_t room = system->surface ? system->surface->primitive_count : system->body_vertices / 8;
     f->rub_room = room;
     f->rub = brio__alloc((size_t)room, sizeof *f->rub);
-    bool allocated = f->x && f->start && f->now && f->push && f->shared && f->owner && f->rub &&
-                     (f->world || !system->scripted_count) && (f->joined || !system->partition);
+    bool allocated = f->x && f->start && f->seen[0] && f->seen[1] && f->now && f->push &&
+                     f->shared && f->owner && f->rub && (f->world || !system->scripted_count) &&
+                     (f->joined || !system->partition);
     const BrioEnergy *energy = brio__energy("friction");
     BrioStatus status =
         allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
@@ -129,7 +139,7 @@ static void set_rub(const Friction *f, const int32_t vertex[4], const double w[4
     memcpy(rub->vertex, vertex, sizeof rub->vertex);
     rub->rest[0] = force;
     for (int k = 0; k < 4; k++) rub->rest[1 + k] = w[k];
-    rub->rest[11] = rub->rest[12] = 0;
+    for (int k = 11; k < 14; k++) rub->rest[k] = 0;
     int min = 0; /* the axis most across n */
     for (int r = 1; r < 3; r++)
         if (fabs(n[r]) < fabs(n[min])) min = r;
@@ -287,6 +297,7 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     size_t bytes = 3 * (size_t)f->system->vertex_count * sizeof *f->x;
     brio__system_positions(f->system, state, state->q, state->time, f->start);
     memcpy(f->x, f->start, bytes);
+    for (int k = 0; k < 2; k++) memcpy(f->seen[k], f->start, bytes);
     BrioContact *contact = brio__potential_contact(potential);
     if (contact) brio__contact_out_of_memory(contact); /* what was is over */
     BRIO_CHECK(find(f, potential, state));
@@ -311,22 +322,29 @@ static double slide(const BrioSystem *system, const BrioState *state, double tim
     return system->epsv * (time - state->time);
 }
 
+/* D_n with its gradients, which are added to `gradient` and f->world. */
+static double evaluate(Friction *f, const BrioState *state, const BrioMotion *motion,
+                       double *gradient)
+{
+    double eps = slide(f->system, state, motion->time);
+    if ((f->pairs.term.elements == 0 && !f->system->partition) || !(eps > 0)) return 0;
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
+    double D =
+        brio__pairs_evaluate(&f->pairs, f->system, &eps, f->x, sum, gradient ? f->world : NULL);
+    brio__partition_sum(f->system->partition, &D, 1);
+    if (sum != gradient) end_join(f, f->system, gradient);
+    return D;
+}
+
 static double potential(void *self, const double *values, const BrioState *state,
                         const BrioMotion *motion, double *gradient)
 {
     (void)values;
     Friction *f = self;
-    double eps = slide(f->system, state, motion->time);
     if (f->world && gradient)
         memset(f->world, 0, 3 * (size_t)f->system->vertex_count * sizeof *f->world);
-    if ((f->pairs.term.elements == 0 && !f->system->partition) || !(eps > 0)) return 0;
-    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
-    double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
-    double D = brio__pairs_evaluate(&f->pairs, f->system, (double[2]){eps, 0}, f->x, sum,
-                                    gradient ? f->world : NULL);
-    brio__partition_sum(f->system->partition, &D, 1);
-    if (sum != gradient) end_join(f, f->system, gradient);
-    return D;
+    return evaluate(f, state, motion, gradient);
 }
 
 static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
@@ -358,19 +376,6 @@ static void adopt(void *self)
     f->renewed = true;
 }
 
-static BrioStatus assemble(void *self, const double *values, const BrioState *state,
-                           const BrioMotion *motion, double weight, bool project,
-                           BrioLinear *matrix)
-{
-    (void)values;
-    Friction *f = self;
-    double eps = slide(f->system, state, motion->time);
-    if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
-    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
-    double param[2] = {eps, project ? 1 : 0};
-    return brio__pairs_assemble(&f->pairs, f->system, param, f->x, weight, true, matrix->overlay);
-}
-
 /* One contact: where its vertices and its data are. */
 typedef struct Contact {
     int32_t vertex[4];
@@ -397,6 +402,50 @@ static void slid(const Contact *c, const double *x, double u[2])
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 2; k++)
                 u[k] += c->weight[i] * c->tangent[k][r] * x[3 * (int64_t)c->vertex[i] + r];
+}
+
+/* A Hessian at f->x begins. Several at one place count as one. */
+static void see(Friction *f)
+{
+    size_t bytes = 3 * (size_t)f->system->vertex_count * sizeof *f->x;
+    if (memcmp(f->x, f->seen[0], bytes) == 0) return;
+    double *oldest = f->seen[1];
+    f->seen[1] = f->seen[0];
+    f->seen[0] = oldest;
+    memcpy(oldest, f->x, bytes);
+}
+
+/* How much of the bound contacts have along their slides. */
+static void bound_chunk(void *context, int64_t begin, int64_t end)
+{
+    const Friction *f = context;
+    const BrioTerm *term = &f->pairs.term;
+    for (int64_t e = begin; e < end; e++) {
+        Contact c = contact_at(&f->pairs, e);
+        double u[2], last[2];
+        slid(&c, f->seen[0], u);
+        slid(&c, f->seen[1], last);
+        double moved = hypot(u[0] - last[0], u[1] - last[1]);
+        for (int k = 0; k < 2; k++) u[k] -= c.start[k], last[k] -= c.start[k];
+        double y = hypot(u[0], u[1]);
+        bool grows = y >= hypot(last[0], last[1]) && u[0] * last[0] + u[1] * last[1] >= 0;
+        double *rest = term->rest + e / LANES * term->energy->rest * LANES + e % LANES;
+        rest[13 * LANES] = grows ? 0 : fmin(1, moved / y);
+    }
+}
+
+static BrioStatus assemble(void *self, const double *values, const BrioState *state,
+                           const BrioMotion *motion, double weight, bool project,
+                           BrioLinear *matrix)
+{
+    (void)values, (void)project; /* it is never negative */
+    Friction *f = self;
+    double eps = slide(f->system, state, motion->time);
+    if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    see(f);
+    brio__parallel_for(f->pairs.term.elements, LAG, bound_chunk, f);
+    return brio__pairs_assemble(&f->pairs, f->system, &eps, f->x, weight, true, matrix->overlay);
 }
 
 static void add_bound(double *bound, const double n[3], double across, bool obstacle)
@@ -467,8 +516,8 @@ static void count_contacts(Friction *f, const BrioPairs *pairs, const BrioSystem
     for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
 }
 
-/* out += weight times the force of these contacts at the world velocities f->x. */
-static void add_force(Friction *f, const BrioPairs *pairs, double h, double weight, double *out)
+/* out += the force of these contacts at the world velocities f->x. */
+static void add_force(Friction *f, const BrioPairs *pairs, double h, double *out)
 {
     const BrioSystem *s = f->system;
     count_contacts(f, pairs, s);
@@ -480,7 +529,7 @@ static void add_force(Friction *f, const BrioPairs *pairs, double h, double weig
         double speed = hypot(u[0], u[1]);
         double holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c));
         double z = speed / holds;
-        double drag = weight * c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
+        double drag = c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
         for (int i = 0; i < 4; i++)
             for (int r = 0; r < 3; r++) {
                 double pull =
@@ -502,19 +551,24 @@ static void force(void *self, const double *values, const BrioState *state, cons
     if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
     if (f->pairs.term.elements == 0 && !s->partition) return;
     brio__system_velocities(s, state, v, time, f->x);
-    add_force(f, &f->pairs, h, 1, out);
+    add_force(f, &f->pairs, h, out);
 }
 
-static void shift(void *self, const BrioState *state, const double *v, double time, double h,
-                  double *out)
+static void shift(void *self, const BrioState *state, const BrioMotion *motion, double *out)
 {
     Friction *f = self;
     const BrioSystem *s = f->system;
-    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
+    int64_t world = f->world ? 3 * s->vertex_count : 0;
+    for (int64_t k = 0; k < world; k++) f->world[k] = 0;
+    brio__combine(s, 0, out, 0, out, out);
     if (!f->renewed) return;
-    brio__system_velocities(s, state, v, time, f->x);
-    add_force(f, &f->first, h, 1, out);
-    add_force(f, &f->pairs, h, -1, out);
+    swap(&f->pairs, &f->first);
+    evaluate(f, state, motion, out);
+    swap(&f->pairs, &f->first);
+    brio__combine(s, -1, out, 0, out, out);
+    for (int64_t k = 0; k < world; k++) f->world[k] = -f->world[k];
+    evaluate(f, state, motion, out);
+    for (int64_t k = 0; k < world; k++) f->world[k] = -f->world[k]; /* minus the force, as always */
 }
 
 static void fixed(void *self, const BrioSystem *system, double weight, double *out)

@@ -8,18 +8,20 @@
  *
  * twice differentiable: below eps (a speed times the step) the force grows smoothly from nothing.
  * By u, the Hessian is f0'' along u and f0'/y across it, neither negative: there is nothing to
- * project. f0 bends so sharply at nothing that the curvature at one slide tells little about that
- * at another; f0'/y in both directions is what the parameter `bound` asks for: f0 is concave in
- * y^2, so the parabola with that curvature touches it and lies above it everywhere. */
+ * project. But f0 bends so sharply at nothing that the curvature along u tells little about what
+ * lies on the other side. With f0'/y in both directions, the bound, a step never goes too far: f0
+ * is concave in y^2, so the parabola with that curvature touches it and lies above it everywhere.
+ * But steps are then short. So the rest data say how much of the bound there is along u,
+ * (1 - bound) f0'' + bound f0'/y. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
-/* Rest data: mu lambda, w, t_1, t_2, u0. */
-enum { WEIGHT = 1, TANGENT = 5, START = 11, REST = 13 };
+/* Rest data: mu lambda, w, t_1, t_2, u0, how much of the bound there is along u. */
+enum { WEIGHT = 1, TANGENT = 5, START = 11, BOUND = 13, REST = 14 };
 
 static void eval(const BrioBatch *batch)
 {
-    double eps = batch->params[0], bound = batch->params[1];
+    double eps = batch->params[0];
     lane zero = lane_set(0), one = lane_set(1);
     for (int64_t pack = batch->begin; pack < batch->end; pack++) {
         const double *rest = batch->rest + pack * REST * LANES;
@@ -42,7 +44,7 @@ static void eval(const BrioBatch *batch)
             batch->energy[pack] = lane_sum(
                 force * lane_select(slides, y, eps * (z * z * (1 - z * (1.0 / 3)) + 1.0 / 3)));
         lane across = force * lane_select(slides, inverse, (2 - z) / eps);
-        lane along = lane_max(bound * across, force * lane_select(slides, zero, 2 * (1 - z) / eps));
+        lane along = force * lane_select(slides, zero, 2 * (1 - z) / eps);
         if (batch->gradient) {
             double *g = batch->gradient + pack * 12 * LANES;
             for (int r = 0; r < 3; r++) {
@@ -51,6 +53,7 @@ static void eval(const BrioBatch *batch)
             }
         }
         if (!batch->hessian) continue;
+        along += lane_load(rest + BOUND * LANES) * (across - along);
         double *H = batch->hessian + (pack - batch->begin) * 90 * LANES;
         lane c = lane_select(still, one, u[0] * inverse);
         lane s = lane_select(still, zero, u[1] * inverse);
@@ -75,6 +78,7 @@ static void rest_shape(const double *X, double scale, double length, double *res
     (void)length;
     double r[3], *t1 = rest + TANGENT, *t2 = t1 + 3;
     rest[0] = scale;
+    rest[BOUND] = 0;
     for (int i = 0; i < 4; i++) rest[WEIGHT + i] = i ? -1.0 / 3 : 1;
     for (int k = 0; k < 3; k++) r[k] = X[k] - (X[3 + k] + X[6 + k] + X[9 + k]) / 3;
     double size = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
@@ -112,8 +116,6 @@ static void sample(BrioRandom *random, double *X, double *x)
 static const BrioField fields[] = {
     {"eps", BRIO_REAL, "m", 1e-5, 1e-300, 1e15, 0,
      "Slide below which the force fades out smoothly: a speed times the step."},
-    {"bound", BRIO_REAL, "", 0, 0, 1, 0,
-     "The share of the curvature across the slide that the Hessian has along it at least."},
     {0}};
 
 BRIO_ENERGY(friction){
@@ -124,7 +126,7 @@ BRIO_ENERGY(friction){
     .element = BRIO_ELEMENT_FRICTION,
     .nodes = 4,
     .rest = REST,
-    .params = 2,
+    .params = 1,
     .fields = fields,
     .rest_shape = rest_shape,
     .eval = eval,

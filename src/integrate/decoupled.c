@@ -21,11 +21,24 @@
  * v = h g/2 that way, so each component takes its fraction of h g/2 by how far nothing carries it
  * (components.h). `flight: false` is the paper's form.
  *
- * Friction has to follow the normal forces. Those of both ends act with the weights alpha and 1 -
- * alpha, while the solve has friction of the end alone: where bodies bounce, alpha and the change
- * of the normal force go together, and the difference does not average out. So A-search adds the
- * friction of the start minus that of the end to dv, at the velocity w and so that it turns none
- * round, and books its work with the weight alpha. And what friction holds does not fly.
+ * Friction has to follow the normal forces N. Those of both ends push with the weights alpha and
+ * 1 - alpha, while the solve has friction of the end alone. Then Coulomb's law does not hold for
+ * the impulses of a step, and two things go wrong. Where bodies bounce, alpha and the change of N
+ * go together, and the difference does not average out. And even with alpha = 1 the modes of a
+ * body that slides may gain energy. Without velocities the method is then
+ *
+ *     q_n+1 - 2 q_n + q_n-1 = -h^2 M^-1 (g_n+1 - g_n + g_n-1 + F_n+1),    g = grad P,
+ *
+ * where friction F is a step ahead of the filtered forces that push. So friction of the start minus
+ * that of the end is added to dv, for the same slide u of the step:
+ *
+ *     F = -mu ((1 - alpha) N' + alpha N_n) f0'(|u|) u/|u|.
+ *
+ * Both then have the same filter, and a sliding body whose modes do not grow has none that grow
+ * by the method. F takes energy as long as the brackets are positive, which they are for alpha <=
+ * 1; for larger ones A-search takes as much of the difference as leaves it so. Its work is booked
+ * with the weight alpha. And what friction holds does not fly. A-1 itself keeps the friction of the
+ * solve: N_n may push light bodies far, and nothing of A-1 limits their energy then.
  *
  * What a solve leaves unbalanced is a force R that acted too,
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
@@ -79,6 +92,12 @@ static const double *acted_at_start(BrioStepper *s)
     return acted;
 }
 
+static BrioObjective euler_objective(BrioStepper *s, double h, const double *target)
+{
+    return (BrioObjective){
+        .target = target, .s = h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h};
+}
+
 /* A step of backward Euler from the velocities v, which may be those of the state or others. The
  * forces that acted in it need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0.
  * `acted`: those at its start. p = M dv. `potential`: P(q'). */
@@ -88,12 +107,9 @@ static BrioStatus euler(BrioStepper *s, double h, const double *v, const double 
     double *target = brio_stepper_scratch(s, 3);
     const double *q_n = brio_stepper_q(s);
     BrioSolution solution = {0};
+    BrioObjective objective = euler_objective(s, h, target);
     brio_stepper_combine(s, 1, q_n, h, v, target);
-    BRIO_CHECK(brio_stepper_solve(
-        s,
-        &(BrioObjective){
-            .target = target, .s = h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h},
-        q, &solution));
+    BRIO_CHECK(brio_stepper_solve(s, &objective, q, &solution));
     *potential = solution.potential;
     brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
     brio_stepper_combine(s, -1 / (h * h), q, 1 / (h * h), target, target);
@@ -119,10 +135,10 @@ static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, d
     double *q = brio_stepper_scratch(s, 0);
     double *w = brio_stepper_scratch(s, 1);
     double *dv = brio_stepper_scratch(s, 2);
+    double *p = brio_stepper_scratch(s, 5);
     double potential;
     BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv)
-                   : euler(s, h, brio_stepper_v(s), acted_at_start(s), q, w, dv,
-                           brio_stepper_scratch(s, 5), &potential));
+                   : euler(s, h, brio_stepper_v(s), acted_at_start(s), q, w, dv, p, &potential));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
@@ -297,17 +313,25 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
     return BRIO_OK;
 }
 
+/* Counts with a weight what friction changes by alpha. */
+static void count_rub(BrioStepper *s, double h, const double *q, double weight)
+{
+    BrioObjective objective = euler_objective(s, h, NULL);
+    brio_stepper_count_friction(s, &objective, q, weight, brio_stepper_scratch(s, 3));
+}
+
 /* Adds what friction changes by alpha to dv and p = M dv; returns the work of it that is dissipated
  * with alpha = 1. `fraction`: how much of the change is taken, so that with no alpha up to
  * alpha_max friction gives energy back. */
-static double rub(BrioStepper *s, double h, const double *q, const double *w, double *dv, double *p,
+static double rub(BrioStepper *s, double h, const double *q, double *dv, double *p,
                   double dissipated, double *fraction)
 {
     double *f = brio_stepper_scratch(s, 3), added, all;
-    if (!brio_stepper_friction_shift(s, w, h, f)) return 0;
-    brio_stepper_count_friction(s, w, h, 1, f);
+    BrioObjective objective = euler_objective(s, h, NULL);
+    if (!brio_stepper_friction_shift(s, &objective, q, f)) return 0;
+    count_rub(s, h, q, 1);
     brio_stepper_work(s, q, h, &added, &all);
-    brio_stepper_count_friction(s, w, h, -1, f);
+    count_rub(s, h, q, -1);
     double change = all - dissipated, limit = -brio_stepper_value(s, "alpha_max") * change;
     *fraction = dissipated < limit ? fmax(dissipated, 0) / limit : 1;
     brio_stepper_combine(s, 1, p, -h * *fraction, f, p);
@@ -342,7 +366,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_work(s, q, h, &added, &dissipated);
     double keeps = exp(-decay_exponent(s, h));
     target = ground + keeps * (target + added - dissipated - ground);
-    double fraction = 0, rubbed = rub(s, h, q, w, dv, p, dissipated, &fraction);
+    double fraction = 0, rubbed = rub(s, h, q, dv, p, dissipated, &fraction);
 
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
@@ -354,10 +378,8 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double alpha =
         fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), max);
     if (skips(s, excess - linear + square / 2)) alpha = 1;
-    if (rubbed != 0) { /* counted at the same w as above */
-        target -= alpha * keeps * rubbed;
-        brio_stepper_count_friction(s, w, h, alpha * fraction, brio_stepper_scratch(s, 3));
-    }
+    target -= alpha * keeps * rubbed;
+    if (rubbed != 0) count_rub(s, h, q, alpha * fraction);
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);

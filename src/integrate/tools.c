@@ -206,21 +206,22 @@ void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v
     damping_force(s, q, v, s->state->time, h, weight, f);
 }
 
-int brio_stepper_friction_shift(BrioStepper *s, const double *v, double h, double *f)
+int brio_stepper_friction_shift(BrioStepper *s, const BrioObjective *o, const double *q, double *f)
 {
     int i = s->dissipation->friction;
     if (i < 0) return 0;
     const BrioDamper *d = &s->dissipation->damper[i];
-    memset(f, 0, (size_t)s->state->coordinates * sizeof *f);
-    d->model->shift(d->self, s->state, v, s->state->time + h, h, f);
+    BrioProblem problem = brio__problem(s->solver, s->state, o);
+    BrioMotion motion = brio__problem_motion(&problem, q);
+    d->model->shift(d->self, s->state, &motion, f);
     return brio__norm_max(s->system, f) > 0;
 }
 
-void brio_stepper_count_friction(BrioStepper *s, const double *v, double h, double weight,
-                                 double *f)
+void brio_stepper_count_friction(BrioStepper *s, const BrioObjective *o, const double *q,
+                                 double weight, double *f)
 {
     int i = s->dissipation->friction;
-    if (!brio_stepper_friction_shift(s, v, h, f)) return;
+    if (!brio_stepper_friction_shift(s, o, q, f)) return;
     brio__combine(s->system, 1, s->impulse[i], -weight, f, s->impulse[i]);
     count_more(s, i, weight);
 }

@@ -139,8 +139,8 @@ static BrioStatus ended(Descent *d, double t, bool *end)
     BrioSolver *s = d->s;
     bool renewed;
     *end = false;
-    BRIO_CHECK(brio__renew_friction(d->p, d->q, d->small && (t == 1 || d->drowned), &d->renewal,
-                                    &renewed));
+    BRIO_CHECK(brio__renew_friction(d->p, d->q, d->small && (t == 1 || d->drowned), t == 1,
+                                    &d->renewal, &renewed));
     double before = brio__seconds(), inner = inner_seconds(s), barrier = d->now.barrier;
     d->now = brio__problem_value(d->p, d->q, s->gradient);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);

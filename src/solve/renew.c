@@ -23,24 +23,24 @@ static bool moves(const BrioProblem *p, double change)
 }
 
 /* Whether friction may be renewed at all, and at points where a minimisation goes on. */
-static bool renews(const BrioProblem *p, bool end)
+static bool renews(const BrioProblem *p, bool end, bool whole)
 {
     const BrioSolver *s = p->solver;
     int taken = s->system->friction_iterations; /* 0: as often as needed */
     bool rubs = p->dissipation && p->dissipation->friction >= 0 && p->objective->s != 0;
     /* while scripts still move points, where they push is not known */
-    return rubs && !p->objective->keeps_friction && taken != 1 && (taken == 0 || end) &&
+    return rubs && !p->objective->keeps_friction && taken != 1 && (end || (taken == 0 && whole)) &&
            s->script_fraction == 1;
 }
 
-BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end, BrioRenewal *r,
-                                bool *renewed)
+BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end, bool whole,
+                                BrioRenewal *r, bool *renewed)
 {
     BrioSolver *s = p->solver;
     int taken = s->system->friction_iterations;
     bool more = 3 * s->iterations <= s->options.max_iterations && !(taken && r->late + 1 >= taken);
     *renewed = false;
-    if (!renews(p, end) || !(more || end)) return BRIO_OK;
+    if (!renews(p, end, whole) || !(more || end)) return BRIO_OK;
     BrioMotion motion = brio__problem_motion(p, q);
     brio__problem_positions(p, q, s->x);
     double change;

@@ -100,7 +100,7 @@ BrioStatus brio__rods_minimise(const BrioProblem *p, double *q, BrioValue *value
         now = next;
         bool renewed = false;
         if (small && now.worst <= close)
-            BRIO_CHECK(brio__renew_friction(p, q, true, &renewal, &renewed));
+            BRIO_CHECK(brio__renew_friction(p, q, true, true, &renewal, &renewed));
         if (renewed) now = residual(p, q);
         *value = now.value;
         if (small && !renewed && now.worst <= exact)

@@ -54,7 +54,7 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         *value = next;
         bool renewed = false;
-        if (small) BRIO_CHECK(brio__renew_friction(p, q, true, &renewal, &renewed));
+        if (small) BRIO_CHECK(brio__renew_friction(p, q, true, true, &renewal, &renewed));
         if (small && !renewed) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
         if (renewed) *value = brio__problem_value(p, q, s->gradient);
         last_speed = s->speed;
