@@ -16,6 +16,7 @@
 #include "contact/obstacle.h"     /* reference: obstacles with a formula */
 #include "damping/damping.h"      /* reference: damping models and their fields */
 #include "energy/energy.h"        /* --version: how many energies there are */
+#include "constraint/constraint.h" /* reference: constraints and their fields */
 #include "force/force.h"          /* reference: forces and their fields */
 #include "field.h"                /* reference, bench: tables of parameters */
 #include "linear/blas.h"          /* bench: the BLAS that was found */

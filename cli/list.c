@@ -85,9 +85,9 @@ static const Option options[] = {
 const Command command_list = {
     .name = "list",
     .summary = "Show what there is: integrators, materials, shapes, scenes, ...",
-    .synopsis =
-        "integrators|energies|materials|presets|laws|obstacles|damping|forces|solvers|shapes|"
-        "scenes|frames|meshes|keys [--verbose] [--json]",
+    .synopsis = "integrators|energies|materials|presets|laws|obstacles|damping|forces|constraints|"
+                "solvers|shapes|"
+                "scenes|frames|meshes|keys [--verbose] [--json]",
     .about = "Without a name: the lists that there are, and where a scene says which one it wants.",
     .options = options,
     .examples = "brio list integrators\nbrio list materials --json",

@@ -252,6 +252,19 @@ static bool force_at(int i, Entry *e)
     return true;
 }
 
+static bool constraint_at(int i, Entry *e)
+{
+    const BrioConstraintType *found = brio__constraint_type_at(i);
+    if (!found) return false;
+    *e = (Entry){found->name,
+                 found->summary,
+                 found->citation,
+                 found->fields,
+                 found->axis ? "needs an axis" : NULL,
+                 NULL};
+    return true;
+}
+
 /* Those of the primitive first, then the linear ones. */
 static bool solver_at(int i, Entry *e)
 {
@@ -352,6 +365,7 @@ static const Family families[] = {
     {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.",
      damping_at},
     {"forces", "`forces: [{type: NAME, ...}]`", "", force_at},
+    {"constraints", "`constraints: [{type: NAME, ...}]`", "", constraint_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},
     {"shapes", "`shape: {type: NAME, ...}` of a body", "", shape_at},
     {"scenes", "`brio run NAME`", "No scenes were found beside the program.", scene_at},
@@ -514,9 +528,9 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
 
 void print_reference(FILE *file, bool markdown)
 {
-    static const char *const shown[] = {"shapes",    "materials", "presets", "laws",
-                                        "obstacles", "damping",   "forces",  "integrators",
-                                        "solvers",   "frames",    "meshes"};
+    static const char *const shown[] = {"shapes",      "materials", "presets", "laws",
+                                        "obstacles",   "damping",   "forces",  "constraints",
+                                        "integrators", "solvers",   "frames",  "meshes"};
     if (markdown)
         fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables "
               "in src/, not this "

@@ -78,7 +78,7 @@ target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
-# SUNDIALS' CVODE, the reference of test_orders, which says that it is skipped where this is not found.
+# SUNDIALS' CVODE, the reference of test_orders and test_constraints, which say what is skipped where it is not found.
 find_path(BRIO_SUNDIALS_INCLUDE cvode/cvode.h)
 set(sundials "")
 foreach(part cvode nvecserial sunnonlinsolfixedpoint)
@@ -88,9 +88,11 @@ foreach(part cvode nvecserial sunnonlinsolfixedpoint)
 endforeach()
 mark_as_advanced(BRIO_SUNDIALS_INCLUDE)
 if(BRIO_SUNDIALS_INCLUDE AND NOT "${sundials}" MATCHES "NOTFOUND")
-  target_compile_definitions(test_orders PRIVATE BRIO_SUNDIALS)
-  target_include_directories(test_orders SYSTEM PRIVATE ${BRIO_SUNDIALS_INCLUDE})
-  target_link_libraries(test_orders PRIVATE ${sundials})
+  foreach(name test_orders test_constraints)
+    target_compile_definitions(${name} PRIVATE BRIO_SUNDIALS)
+    target_include_directories(${name} SYSTEM PRIVATE ${BRIO_SUNDIALS_INCLUDE})
+    target_link_libraries(${name} PRIVATE ${sundials})
+  endforeach()
 endif()
 
 # The mathematics of lanes, as the kernels of the other instruction sets are compiled; 77 where the machine lacks one.

@@ -56,8 +56,8 @@ run dice dice --set time.end=0.75 --set solver.tol=0.05
 draw dice.png "$work/dice" --time 0.72 --size 640x360
 run ball ball-soft --set time.end=1.0 --set bodies.0.shape.cells=6 --set integrator.type=a-search
 draw ball.png "$work/ball" --from 0.43 --to 0.51 --sheet 6 --size 200x190 --color strain --target 0,0.07,0 --zoom 6 --azimuth 30 --elevation 12
-run caged caged-creatures --set time.end=0.9
-draw caged-creatures.png "$work/caged" --time 0.3 --size 640x360
+run caged caged-creatures --set time.end=0.4
+draw caged-creatures.png "$work/caged" --time 0.3 --size 640x360 --zoom 1.3
 run flag flag --set time.end=2.4
 draw flag.png "$work/flag" --time 2.4 --size 640x400
 run balloon balloon

@@ -235,11 +235,12 @@ static BrioStatus edit_cut(Editing *e, BrioBuilder *b, BrioError *error)
 static BrioStatus edit_rods(Editing *e, BrioBuilder *b, BrioError *error)
 {
     const BrioSystem *s = brio_sim_system(e->sim);
-    if (s->rod_count > 3) {
-        const BrioRod *rod = &s->rod[pick(e, s->rod_count)];
-        int a = brio__system_owner(s, rod->vertex[0]), c = brio__system_owner(s, rod->vertex[1]);
-        return brio_builder_remove_rod(b, a, rod->vertex[0] - (int32_t)s->body[a].first, c,
-                                       rod->vertex[1] - (int32_t)s->body[c].first, error);
+    if (s->constraint_count > 3) {
+        const BrioPoint *end = s->constraint[pick(e, s->constraint_count)].point;
+        int32_t v = end[0].vertex[0], w = end[1].vertex[0];
+        int from = brio__system_owner(s, v), to = brio__system_owner(s, w);
+        return brio_builder_remove_rod(b, from, v - (int32_t)s->body[from].first, to,
+                                       w - (int32_t)s->body[to].first, error);
     }
     int a = pick_body(e), c = pick_body(e);
     return brio_builder_rod(b, a, pick(e, (int)brio_body_vertices(s, a)), c,

@@ -390,16 +390,16 @@ static void contacts(void **unused)
 }
 
 /* A block of 16 kg slides on a plane from 2 m/s, and stands on a slope of 20 degrees. The way that
- * it slides by backward Euler is as with Newton's method within 3 %, and by 10 % off v^2/(2 mu g)
- * in either case (v h/2 is what the step costs, and the block lands from above dhat, with normal
- * forces of the start of the step, as local/global has them). What friction takes is all that is
- * lost but for what the method takes. */
+ * it slides by backward Euler is as with Newton's method within 3 %, which is v^2/(2 mu g) but for
+ * the v h/2 that the step costs: normal forces are those of the end of the step in either. What
+ * friction takes is all that is lost but for what the method takes. What holds does not creep, not
+ * even below epsv: TOLERANCE 1e-5 m/s, a hundredth of it. */
 static void friction(void **unused)
 {
     (void)unused;
     static const char block[] =
-        "contact: {type: penalty, kappa: 1e4, mu: %g, friction_iterations: 1}\nobstacles: [{type: "
-        "plane, normal: [0, 1, 0]}]\nbodies:\n"
+        "contact: {type: penalty, kappa: 1e4, mu: %g}\nobstacles: [{type: plane, normal: [0, 1, "
+        "0]}]\nbodies:\n"
         "  - {shape: {type: box, size: [0.4, 0.1, 0.4], cells: [4, 1, 4]}, material: {type: arap, "
         "E: 1e5, rho: 1000}, transform: {translate: [0, 0.0485, 0]}%s}\n";
     static const struct {
@@ -427,7 +427,7 @@ static void friction(void **unused)
                       last.centre[0] - slow.centre[0]);
         assert_true(fabs(way[k] / way[0] - 1) <= solver[k].tolerance &&
                     fabs(last.friction / newton - 1) <= solver[k].tolerance);
-        assert_true(fabs(last.centre[0] - slow.centre[0]) < 1e-3);
+        assert_true(fabs(last.centre[0] - slow.centre[0]) < (k ? 1e-5 : 1e-3));
         brio_sim_free(sim);
         snprintf(text, sizeof text, block, 0.5, "");
         sim = parse("time: {h: 1/30}\ngravity: [3.3518, -9.2090, 0]\nintegrator: "
@@ -439,7 +439,7 @@ static void friction(void **unused)
         last = ledger(sim);
         print_message("%s: on a slope it creeps %.1e m/s\n", solver[k].name,
                       last.centre[0] - slow.centre[0]);
-        assert_true(fabs(last.centre[0] - slow.centre[0]) < 1e-3);
+        assert_true(fabs(last.centre[0] - slow.centre[0]) < (k ? 1e-5 : 1e-3));
         brio_sim_free(sim);
     }
 }

@@ -313,20 +313,22 @@ static const Case cases[] = {
     {"rods and an integrator that does not take them",
      "integrator: rk4\n" POINTS "constraints:\n  - {type: rod, a: [chain, 1], b: [chain, 2]}\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:13: integrator: rk4 does not take rods; use one of backward-euler, variational, "
-     "bdf2"},
+     "scene.yaml:1:13: integrator: rk4 does not take rods and other constraints; use one of "
+     "backward-euler, implicit-midpoint, trapezoidal, theta, newmark, variational, bdf2, bdf3, "
+     "bdf4, a-1, a-search"},
     {"rods and values that do not take them",
      "integrator: {type: variational, points: 3}\n" POINTS
      "constraints:\n  - {type: rod, a: [chain, 1], b: [chain, 2]}\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:20: integrator.type: variational does not take rods with these values; use one "
-     "of backward-euler, variational, bdf2"},
+     "scene.yaml:1:20: integrator.type: variational does not take rods and other constraints with "
+     "these values; use one of backward-euler, implicit-midpoint, trapezoidal, theta, newmark, "
+     "variational, bdf2, bdf3, bdf4, a-1, a-search"},
     {"alpha and points", "integrator: {type: variational, alpha: 0, points: 2}\n" POINTS, NULL,
      NULL, NULL,
      "scene.yaml:1:13: integrator: alpha = 0 has no meaning with points = 2: leave it out, or take "
      "points: 1"},
     {"no such constraint", ROD("{type: road, a: [chain, 1], b: [chain, 2]}"), NULL, NULL, NULL,
-     "scene.yaml:8:12: constraints[0].type: type cannot be \"road\"; did you mean \"rod\"?"},
+     "scene.yaml:8:12: constraints[0].type: no constraint \"road\"; did you mean \"rod\"?"},
     {"rod of one end", ROD("{type: rod, a: [chain, 1]}"), NULL, NULL, NULL,
      "scene.yaml:8:5: constraints[0]: missing key \"b\": The other end."},
     {"rod to itself", ROD("{type: rod, a: [chain, 2], b: {vertex: 2}}"), NULL, NULL, NULL,
@@ -391,7 +393,8 @@ static const Case cases[] = {
      "1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL, "scene.yaml:1:32: contact.exclude[0]: expected two names, [a, b]"},
     {"a solid that penalty contact does not know",
-     "contact: {type: penalty}\nobstacles: [{type: bar}]\nbodies:\n  - shape: {type: box, cells: "
+     "contact: {type: penalty}\nobstacles: [{type: bar, formula: true}]\nbodies:\n  - shape: "
+     "{type: box, cells: "
      "[1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:20: obstacles[0].type: there is no formula for the distance from a bar (`brio "
@@ -403,25 +406,60 @@ static const Case cases[] = {
      NULL, NULL, NULL,
      "scene.yaml:2:13: obstacles[0]: an obstacle with a formula cannot be scaled: give its size by "
      "the keys of the sphere"},
-    {"a scripted solid of penalty contact",
-     "contact: {type: penalty}\nobstacles: [{type: sphere, script: {velocity: [1, 0, "
-     "0]}}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
+    {"a scripted solid with a formula",
+     "contact: {type: penalty}\nobstacles: [{type: sphere, script: {velocity: [1, 0, 0]}, formula: "
+     "true}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:28: obstacles[0]: obstacles with a formula stand still: leave the script out, "
-     "or "
-     "take triangles (formula: false, contact of type ipc)"},
+     "or take triangles (formula: false)"},
     {"an obstacle that nobody knows",
      "contact: {type: ipc}\nobstacles: [{type: capsul, formula: true}]\nbodies:\n  - shape: {type: "
      "box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:20: obstacles[0].type: no obstacle type \"capsul\"; did you mean \"capsule\"?"},
-    {"triangles under penalty contact",
-     "contact: {type: penalty}\nobstacles: [{type: sphere, formula: false}]\nbodies:\n  - shape: "
+    {"open triangles under penalty contact",
+     "contact: {type: penalty}\nobstacles: [{type: grid, name: rug}]\nbodies:\n  - shape: "
      "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:37: obstacles[0].formula: contact of type penalty knows no triangles: leave "
-     "formula out, or take type: ipc"},
+     "scene.yaml:2:13: obstacles[0]: obstacle \"rug\" is no closed surface whose triangles look to "
+     "one side: contact between vertices and triangles has to know its inside; close it (brio mesh "
+     "repair), or take contact of type ipc"},
+    {"a sequence without triangles",
+     "contact: {type: ipc}\nobstacles: [{type: mesh}]\nbodies:\n  - shape: {type: box, cells: [1, "
+     "1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:13: obstacles[0]: an obstacle of type mesh needs mesh, or a sequence that has "
+     "triangles (OBJ, GLB)"},
+    {"a sequence that is not there",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
+     "fix: [{vertices: [0], sequence: none_####.obj}]\n",
+     NULL, NULL, NULL, "there is no file"},
+    {"axes that move",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
+     "fix: [{vertices: [0], axes: [x], script: {velocity: [1, 0, 0]}}]\n",
+     NULL, NULL, NULL,
+     "scene.yaml:4:27: bodies[0].fix[0]: coordinates that are fixed alone stand still: leave out "
+     "axes, or script and sequence"},
+    {"an axis that nobody knows",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
+     "fix: [{vertices: [0], axes: [w]}]\n",
+     NULL, NULL, NULL, "scene.yaml:4:34: bodies[0].fix[0].axes[0]: no axis \"w\""},
+    {"a formula of a script",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
+     "fix: [{vertices: [0], script: {formula: [sin(t, 0, 0]}}]\n",
+     NULL, NULL, NULL, "bodies[0].fix[0].script.formula"},
+    {"a group of a shape",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
+     "fix: [{group: hem}]\n",
+     NULL, NULL, NULL,
+     "scene.yaml:4:19: bodies[0].fix[0].group: the mesh file names no groups of faces: OBJ files "
+     "do "
+     "(g or o), or choose vertices by box, sphere or number"},
+    {"a patch that looks nowhere",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
+     "fix: [{normal: [[1, 1, 1], 5]}]\n",
+     NULL, NULL, NULL, "bodies[0].fix[0].normal: no triangle of the surface looks there"},
     {"a body in a formula",
      "contact: {type: cubic}\nobstacles: [{type: sphere, formula: true, radius: 3}]\nbodies:\n  - "
      "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
@@ -802,7 +840,8 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: baraff-witkin\n    "
      "fix: [{boundary: true, vertices: [0]}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:11: bodies[0].fix[0]: give one of box, sphere, vertices and boundary"},
+     "scene.yaml:4:11: bodies[0].fix[0]: give one of box, sphere, vertices, boundary "
+     "and group; normal goes with box, sphere or group, or alone"},
     {"a gradient of one row",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    velocity: "
      "{gradient: [0, 1, 0]}\n",

@@ -34,6 +34,7 @@ FAMILIES = {
     "integrator": ("src/integrate/list.def", "INTEGRATOR", "brio__integrator_%s", True),
     "damping model": ("src/damping/list.def", "DAMPING", "brio__damping_%s", True),
     "force": ("src/force/list.def", "FORCE", "brio__force_%s", False),
+    "constraint": ("src/constraint/list.def", "CONSTRAINT", "brio__constraint_%s", False),
     "solver": ("src/solve/list.def", "SOLVER", "brio__solve_%s", True),
     "linear solver": ("src/linear/list.def", "LINEAR", "brio__solver_%s", True),
     "member": ("src/potential/members.def", "MEMBER", "brio__member_%s", False),
@@ -112,6 +113,12 @@ NEW = {
         words=[("(vortex)", "(touched)"), ('"vortex"', '"touched"')],
         table="src/force/list.def", line="FORCE(touched)", registry=["src/force/registry.c"],
         command=["list", "forces"], shown="touched "),
+    "constraint": dict(
+        source="src/constraint/point_on_plane.c", made="src/constraint/touched.c",
+        words=[("(point_on_plane)", "(touched)"), ('"point-on-plane"', '"touched"')],
+        table="src/constraint/list.def", line="CONSTRAINT(touched)",
+        registry=["src/constraint/registry.c"],
+        command=["list", "constraints"], shown="touched "),
     "solver": dict(
         source="src/solve/root.c", made="src/solve/touched.c",
         words=[("(root)", "(touched)"), ('"root"', '"touched"')],

@@ -214,6 +214,7 @@ typedef struct BrioSystem BrioSystem; /* constant during a run: topology, masses
 /* time, coordinates, velocities, live parameters, history */
 typedef struct BrioState BrioState;
 typedef struct BrioBuilder BrioBuilder;
+#include "motion.h" /* scripts and motion sequences */
 
 typedef struct BrioMaterial {
     const char *type;               /* "neo-hookean", ...: `brio list materials` */
@@ -262,17 +263,6 @@ typedef struct BrioBodyDef {
 } BrioBodyDef;
 BRIO_API BrioBodyDef brio_default_body(void);
 
-/* How points without coordinates (fixed vertices, attachment points) move: turned by `angular`
- * about `about` and shifted by `velocity` from `start` to `end`, then shifted by `keys` (rows t,
- * dx, dy, dz, linear in between, held before the first and after the last). */
-typedef struct BrioScript {
-    double start, end;
-    double velocity[3], angular[3], about[3];
-    int64_t key_count;
-    const double *keys; /* copied */
-} BrioScript;
-BRIO_API BrioScript brio_default_script(void); /* at rest, from 0 to infinity */
-
 BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error);
 BRIO_API void brio_builder_free(BrioBuilder *builder);
 BRIO_API void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]);
@@ -289,8 +279,7 @@ BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t 
                                         const double point[3], double k, const BrioScript *script,
                                         BrioError *error);
 /* A rigid rod: two vertices, of one body or of two, stay `length` apart (NAN: as far as they are in
- * the first state, from which a given length must not differ). One of them may be fixed, before or
- * after. Only integrators with the trait BRIO_TAKES_CONSTRAINTS can be used then. */
+ * the first state, from which a given length must not differ). Other constraints: constraint.h. */
 BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
                                      int32_t vertex_b, double length, BrioError *error);
 /* Forces beside gravity (docs/forces.md): "constant", "wind", ...: `brio list forces`. Those with a
@@ -609,7 +598,7 @@ typedef struct BrioLedger {
     double friction;                /* J of `dissipated` that friction took */
     /* m: of a vertex from a plane, or of a pair in contact; NAN without either */
     double min_distance;
-    /* largest |distance/length - 1| of the rods' ends; NAN without rods */
+    /* drift of constraints: largest |g| over its length; NAN without constraints */
     double rods;
     int64_t step;
     int iterations; /* Newton iterations of the last step */
@@ -795,6 +784,7 @@ BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double
 #endif
 
 #include "cage.h"       /* coarse cages of dense surfaces */
+#include "constraint.h" /* constraints and stitches */
 #include "edit.h"       /* editing a simulation that runs */
 #include "integrator.h" /* writing an integrator */
 #endif

@@ -41,14 +41,17 @@ BRIO_API BrioStatus brio_sim_commit(BrioSim *sim, BrioBuilder *edit, BrioError *
  * edit. -1: it cannot be read. */
 BRIO_API int brio_checkpoint_has_bodies(const char *file);
 
-/* With the body go its pins, its attachments, the rods at it, and the forces that act on it
- * alone. The last body that moves stays. */
+/* With the body go its pins, its attachments, constraints and stitches, and the forces that act on
+ * it alone. The last body that moves stays. */
 BRIO_API BrioStatus brio_builder_remove_body(BrioBuilder *builder, int body, BrioError *error);
 BRIO_API BrioStatus brio_builder_remove_obstacle(BrioBuilder *builder, int obstacle,
                                                  BrioError *error);
-/* The rod between two vertices, all attachments of a vertex, the force of a name. */
+/* The rod between two vertices, the constraint of a name, all attachments of a vertex, the force of
+ * a name. */
 BRIO_API BrioStatus brio_builder_remove_rod(BrioBuilder *builder, int body_a, int32_t vertex_a,
                                             int body_b, int32_t vertex_b, BrioError *error);
+BRIO_API BrioStatus brio_builder_remove_constraint(BrioBuilder *builder, const char *name,
+                                                   BrioError *error);
 BRIO_API BrioStatus brio_builder_detach(BrioBuilder *builder, int body, int32_t vertex,
                                         BrioError *error);
 BRIO_API BrioStatus brio_builder_remove_force(BrioBuilder *builder, const char *name,

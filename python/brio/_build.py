@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_int, c_void_p
+from ctypes import byref, c_int, c_int64, c_void_p
 from typing import Any, Callable, Mapping, Optional
 
 import numpy as np
 
 from . import _callbacks
-from ._library import CBodyDef, CContactDef, CError, CForceDef, CMaterial, CMesh, CObstacleDef, CSimDef, Error, ForceFunction, error_of, lib
+from ._library import (CBodyDef, CConstraintDef, CContactDef, CError, CForceDef, CMaterial, CMesh, CObstacleDef, CSimDef, CStitchDef, Error, ForceFunction, error_of,
+                       lib)
 from ._sim import Sim, Vector, _Handle, field_values, vector
 
 __all__ = ["Builder"]
@@ -213,6 +214,51 @@ class Builder:
             self._kept.append(definition.function)
             _callbacks.registered = True
         self._call(lib.brio_builder_force, byref(definition))
+
+    def constraint(self, type: str, a: Any, b: Any = None, at: Any = None, axis: Any = None, collide: Optional[bool] = None, name: Optional[str] = None,
+                   **values: Any) -> None:
+        """A rod, a joint or a volume, as ``constraints`` of a scene has them. An end is a body's number, ``(body, vertex)``, ``(body, (x, y, z))``, a point of
+        the world ``(x, y, z)``, or None: the world. ``values`` are those of the type."""
+        definition: CConstraintDef = CConstraintDef()
+        status = lib.brio_default_constraint(type.encode(), byref(definition), None)
+        if status:
+            raise Error(f'no constraint "{type}"', status)
+        definition.values[:] = field_values(lib.brio_constraint_fields(type.encode()), values, f"constraint {type}")[:]
+        definition.name = name.encode() if name else None
+        for end, given in ((definition.a, a), (definition.b, b)):
+            if given is None:
+                continue
+            if np.ndim(given) == 0:
+                end.body = int(given)
+            elif len(given) == 3:
+                end.point[:] = vector(given, "point").tolist()
+            else:
+                end.body = int(given[0])
+                if np.ndim(given[1]) == 0:
+                    end.vertex = int(given[1])
+                else:
+                    end.point[:] = vector(given[1], "point").tolist()
+        if at is not None:
+            definition.at[:] = vector(at, "at").tolist()
+        if axis is not None:
+            definition.axis[:] = vector(axis, "axis").tolist()
+        if collide is not None:
+            definition.collide = bool(collide)
+        self._call(lib.brio_builder_constraint, byref(definition))
+
+    def stitch(self, a: int, b: int, vertices: Any = (), edges: bool = False, distance: float = float("inf"), k: float = 1000, rest: Optional[float] = None,
+               breaking: float = float("inf")) -> int:
+        """Springs from the vertices (or edges) of body a to the nearest points of body b; returns how many."""
+        definition: CStitchDef = lib.brio_default_stitch()
+        chosen = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
+        definition.a, definition.b, definition.edges, definition.distance, definition.k, definition.breaking = a, b, edges, distance, k, breaking
+        if len(chosen):
+            definition.vertices, definition.vertex_count = chosen.ctypes.data, len(chosen)
+        if rest is not None:
+            definition.rest = rest
+        count = c_int64()
+        self._call(lib.brio_builder_stitch, byref(definition), byref(count))
+        return count.value
 
     def sim(self, integrator: str = "backward-euler", h: float = 1 / 30, tol: Optional[float] = None, **values: Any) -> Sim:
         """The simulation; ``values`` are the integrator's. The builder is done then, also if it is refused."""

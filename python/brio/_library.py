@@ -153,6 +153,20 @@ class CVertexBuffers(Structure):
                 ("velocity", c_void_p), ("stride", c_size_t)]
 
 
+class CEnd(Structure):
+    _fields_ = [("body", c_int), ("vertex", c_int32), ("point", c_double * 3)]
+
+
+class CConstraintDef(Structure):
+    _fields_ = [("type", c_char_p), ("name", c_char_p), ("a", CEnd), ("b", CEnd), ("at", c_double * 3), ("axis", c_double * 3), ("collide", c_int),
+                ("values", c_double * MAX_VALUES)]
+
+
+class CStitchDef(Structure):
+    _fields_ = [("a", c_int), ("b", c_int), ("vertices", c_void_p), ("vertex_count", c_int64), ("edges", c_int), ("distance", c_double), ("k", c_double),
+                ("rest", c_double), ("breaking", c_double)]
+
+
 class CSolverOptions(Structure):
     _fields_ = [("type", c_char_p), ("linear", c_char_p), ("tol", c_double), ("max_iterations", c_int), ("linear_tol", c_double), ("max_halvings", c_int),
                 ("iterations", c_int), ("single_precision", c_int), ("memory", c_int), ("linear_options", c_char_p), ("quality", c_int)]
@@ -310,6 +324,13 @@ _PROTOTYPES: Any = {
     "brio_body_drawn_vertices": (c_int64, c_void_p, c_int),
     "brio_body_drawn_triangles": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
     "brio_sim_draw": (c_int, _sim, c_int, POINTER(CVertexBuffers), _error),
+    "brio_constraint_fields": (POINTER(CField), c_char_p),
+    "brio_default_constraint": (c_int, c_char_p, POINTER(CConstraintDef), _error),
+    "brio_builder_constraint": (c_int, c_void_p, POINTER(CConstraintDef), _error),
+    "brio_default_stitch": (CStitchDef,),
+    "brio_builder_stitch": (c_int, c_void_p, POINTER(CStitchDef), POINTER(c_int64), _error),
+    "brio_sim_reaction": (c_int, _sim, c_int, _p, _p),
+    "brio_sim_stitches": (c_int64, _sim, POINTER(c_int64)),
     "brio_builder_finish": (c_int, c_void_p, POINTER(c_void_p), POINTER(c_void_p), _error),
     "brio_default_sim": (CSimDef, c_char_p),
     "brio_sim_create": (c_int, c_void_p, c_void_p, POINTER(CSimDef), POINTER(_sim), _error),

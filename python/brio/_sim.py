@@ -895,6 +895,17 @@ class Sim:
         """A factor of a force, by its number in the scene, from now on."""
         self._check(self._call(lib.brio_sim_set_force, force, factor, None), "there is no such force, or the factor is not finite")
 
+    def reaction(self, constraint: int) -> Tuple[np.ndarray, np.ndarray]:
+        """Force (N) and torque about its point (N m) of a constraint on its body a, as the last step found them."""
+        force, torque = np.zeros(3), np.zeros(3)
+        self._check(self._call(lib.brio_sim_reaction, constraint, force.ctypes, torque.ctypes), "there is no such constraint")
+        return force, torque
+
+    def stitches(self) -> Tuple[int, int]:
+        """How many stitches there are, and how many of them have broken."""
+        broken = c_int64()
+        return self._call(lib.brio_sim_stitches, byref(broken)), broken.value
+
     def set_gravity(self, gravity: Vector) -> None:
         """From now on, in m/s2."""
         self._check(self._call(lib.brio_sim_set_gravity, vector(gravity, "gravity").ctypes, None), "gravity must be finite")

@@ -16,6 +16,8 @@ void brio__free_body_plan(BrioBodyPlan *plan)
     brio__free(plan->weight);
     brio__free(plan->hinge);
     brio__free(plan->fix);
+    brio__free(plan->row);
+    brio__free(plan->axes);
     brio__free(plan->start);
     brio__cage_free(plan->cage);
     brio__free(plan->node_x);
@@ -159,10 +161,13 @@ static BrioStatus plan_body(const BrioBodyDef *def, BrioBodyPlan *plan, BrioErro
     plan->v = brio__alloc(3 * n, sizeof(double));
     plan->mass = brio__calloc(n, sizeof(double));
     plan->fix = brio__alloc(n, sizeof *plan->fix);
+    plan->row = brio__calloc(n, sizeof *plan->row);
     plan->name = brio__strdup(def->name);
-    if (!plan->x || !plan->v || !plan->mass || !plan->fix || !plan->name)
+    if (!plan->x || !plan->v || !plan->mass || !plan->fix || !plan->row || !plan->name)
         return brio__no_memory(error);
     for (size_t v = 0; v < n; v++) plan->fix[v] = -1;
+    memcpy(plan->linear, def->linear, sizeof plan->linear);
+    memcpy(plan->translate, def->translate, sizeof plan->translate);
     BRIO_CHECK(caged ? brio__cage_masses(plan, error) : plan->kind->masses(plan, error));
     BRIO_CHECK(spring_rests(def, plan, error));
     BRIO_CHECK(initial_state(def, plan, error));

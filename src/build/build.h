@@ -3,7 +3,8 @@
  *
  * Way of the data: public setters check their arguments at once and add to a plan (BrioBuilder);
  * brio_builder_finish (finish.c) checks what only the whole tells, and turns the plans into arrays
- * in a fixed order: bodies and obstacles, the map x = J q + b, pairs, masses, terms, rods, scripts,
+ * in a fixed order: bodies and obstacles, the map x = J q + b, pairs, masses, terms,
+ * constraints, scripts,
  * surface, state. */
 #ifndef BRIO_BUILD_H
 #define BRIO_BUILD_H
@@ -67,25 +68,54 @@ struct BrioBodyPlan {
     int64_t hinge_count;
     int32_t *hinge; /* x 4; NULL: no bending */
     int32_t *fix;   /* per vertex: -1 free, otherwise which script (0: stands still) */
+    int32_t *row;   /* per vertex: its row of the script's sequence */
+    uint8_t *axes;  /* per vertex: coordinates that are fixed alone; NULL: none */
+    /* transform of the rest shape */
+    double linear[9], translate[3];
     /* Of an edit (edit.c). What forces and trees were made by: positions at the start; NULL: x. */
     double *start;
     bool kept;    /* it was there before the edit */
     bool removed; /* its number is free: no vertices, and the next body takes the number */
 };
 
+/* A script, and what it has made of its sequence and formulas. */
+typedef struct BrioScriptPlan {
+    BrioScript script; /* keys and poses owned; sequence and formulas NULL */
+    BrioScripted made; /* without vertices */
+} BrioScriptPlan;
+
+/* The points of a script, for its sequence. */
+typedef struct BrioScriptPoints {
+    int64_t count;        /* points */
+    const int32_t *row;   /* their vertices of the body or obstacle; NULL: in order */
+    int64_t of;           /* how many vertices that has */
+    const double *base;   /* count x 3: where the points start */
+    const double *linear; /* of the transform that the sequence takes too */
+    const double *translate;
+} BrioScriptPoints;
+
 typedef struct BrioAttachmentPlan {
     int body;
     int32_t vertex;
     double point[3], k;
-    int script;
+    int script, row;
     int64_t kept; /* 1 + its number before the edit; 0: it is new */
 } BrioAttachmentPlan;
 
-typedef struct BrioRodPlan {
-    int body[2];
-    int32_t vertex[2];
-    double length;
-} BrioRodPlan;
+/* A constraint whose points name vertices of their own bodies; -1 - k: mass point k of an affine
+ * body. */
+typedef struct BrioConstraintPlan {
+    BrioConstraint constraint;
+    BrioEnd end[2];
+    int *owner; /* bodies of the points, -1: the world */
+} BrioConstraintPlan;
+
+/* A spring between two points: weights of four vertices, of body a and (negative) of body b. */
+typedef struct BrioStitchPlan {
+    int body[4];
+    int32_t vertex[4];
+    double weight[4], k, rest, breaking;
+} BrioStitchPlan;
 
 /* An obstacle with a formula. */
 typedef struct BrioFormulaPlan {
@@ -134,7 +164,7 @@ struct BrioBuilder {
     int body_count;
     BrioBodyPlan *body;
     int script_count; /* script 0 stands still */
-    BrioScript *script;
+    BrioScriptPlan *script;
     int64_t attachment_count;
     BrioAttachmentPlan *attachment;
     BrioContactDef contact; /* whose law is a name of the registry, or "" if there is none such */
@@ -147,9 +177,11 @@ struct BrioBuilder {
     int64_t obstacle_vertices;
     int pair_count;
     BrioPairPlan *pair;
-    int rod_count;
-    BrioRodPlan *rod;
-    int rod_at_fault; /* -1: none */
+    int constraint_count;
+    BrioConstraintPlan *constraint;
+    int constraint_at_fault; /* -1: none */
+    int64_t stitch_count;
+    BrioStitchPlan *stitch;
     int force_count;
     BrioForcePlan *force;
     int force_at_fault;      /* -1: none */
@@ -205,7 +237,7 @@ BrioStatus brio__builder_choose_now(BrioBuilder *builder, BrioError *error);
 int64_t brio__force_chooses(const BrioForcePlan *plan, const BrioBodyPlan *of, int body,
                             uint8_t *on);
 
-/* ---- body.c, masses.c, fixed.c ---------------------------------------------------------- */
+/* ---- body.c, masses.c, fixed.c, scripts.c ----------------------------------------------- */
 
 void brio__free_body_plan(BrioBodyPlan *plan);
 /* A copy of a mesh with X -> linear X + translate; without its faces. */
@@ -215,8 +247,9 @@ BrioStatus brio__lumped_masses(BrioBodyPlan *plan, BrioError *error); /* of rho 
 BrioStatus brio__shell_masses(BrioBodyPlan *plan, BrioError *error);
 BrioStatus brio__affine_masses(BrioBodyPlan *plan, BrioError *error);
 /* Copies a script and gives its number; NULL: number 0, which stands still. */
-BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script, int *number,
-                             BrioError *error);
+BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script,
+                             const BrioScriptPoints *points, int *number, BrioError *error);
+void brio__free_script_plan(BrioScriptPlan *plan);
 
 int brio__obstacle_number(const BrioBuilder *builder); /* of the next one */
 
@@ -236,9 +269,9 @@ BrioStatus brio__body_term(const BrioBodyPlan *plan, BrioSystem *system, int bod
 
 /* ---- from the plans to the system: the steps of finish.c -------------------------------- */
 
-/* Errors that name an obstacle or a rod leave its number in the builder. */
+/* Errors that name an obstacle or a constraint leave its number in the builder. */
 BrioStatus brio__check_contact(BrioBuilder *builder, BrioError *error);
-BrioStatus brio__check_rods(BrioBuilder *builder, BrioError *error);
+BrioStatus brio__check_constraints(BrioBuilder *builder, BrioError *error);
 
 /* The only failure of these is a lack of memory, and of bodies TOO_LARGE. */
 BrioStatus brio__build_bodies(const BrioBuilder *builder, BrioSystem *system);
@@ -247,7 +280,9 @@ BrioStatus brio__build_map(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__build_masses(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__build_terms(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__contact_terms(const BrioBuilder *builder, BrioSystem *system);
-BrioStatus brio__build_rods(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__build_constraints(BrioBuilder *builder, BrioSystem *system);
+void brio__free_constraint_plan(BrioConstraintPlan *plan);
+BrioStatus brio__stitch_term(const BrioBuilder *builder, BrioSystem *system);
 BrioStatus brio__build_scripts(BrioBuilder *builder, BrioSystem *system);
 
 void brio__free_force_plan(BrioForcePlan *plan);

@@ -1,5 +1,5 @@
-/* The builder: an object that collects bodies, fixed vertices, attachments, rods, obstacles and
- * contact until brio_builder_finish makes a system of them. Here are its life and the small
+/* The builder: an object that collects bodies, fixed vertices, attachments, constraints, obstacles
+ * and contact until brio_builder_finish makes a system of them. Here are its life and the small
  * questions; each kind of thing that it collects has a file of its own. */
 #include "build.h"
 
@@ -56,9 +56,9 @@ BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
         brio__free(created);
         return brio__no_memory(error);
     }
-    created->script[0] = brio_default_script();
+    created->script[0].script = brio_default_script();
     created->script_count = 1;
-    created->obstacle_at_fault = created->rod_at_fault = created->force_at_fault = -1;
+    created->obstacle_at_fault = created->constraint_at_fault = created->force_at_fault = -1;
     created->contact = brio_default_contact();
     *builder = created;
     return BRIO_OK;
@@ -68,7 +68,7 @@ void brio_builder_free(BrioBuilder *builder)
 {
     if (!builder) return;
     for (int i = 0; i < builder->body_count; i++) brio__free_body_plan(&builder->body[i]);
-    for (int i = 0; i < builder->script_count; i++) brio__free((void *)builder->script[i].keys);
+    for (int i = 0; i < builder->script_count; i++) brio__free_script_plan(&builder->script[i]);
     brio__free(builder->body);
     brio__free(builder->script);
     brio__free(builder->attachment);
@@ -80,7 +80,10 @@ void brio_builder_free(BrioBuilder *builder)
     for (int k = 0; k < builder->analytic_count; k++) brio__free(builder->analytic[k].table);
     brio__free(builder->analytic);
     brio__free(builder->pair);
-    brio__free(builder->rod);
+    for (int i = 0; i < builder->constraint_count; i++)
+        brio__free_constraint_plan(&builder->constraint[i]);
+    brio__free(builder->constraint);
+    brio__free(builder->stitch);
     for (int i = 0; i < builder->force_count; i++) brio__free_force_plan(&builder->force[i]);
     brio__free(builder->force);
     brio__free(builder);
@@ -114,4 +117,10 @@ BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int6
                            "body \"%s\" has no vertex %lld: it has vertices 0 to %lld", plan->name,
                            (long long)vertex, (long long)plan->mesh->vertex_count - 1);
     return BRIO_OK;
+}
+
+const int32_t *brio__builder_triangles(const BrioBuilder *builder, int body, int64_t *count)
+{
+    *count = builder->body[body].mesh->triangle_count;
+    return builder->body[body].mesh->triangle;
 }

@@ -12,14 +12,17 @@ BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int6
 int brio__builder_find(const BrioBuilder *builder, const char *name);
 const char *brio__builder_name(const BrioBuilder *builder, int body); /* NULL past the last */
 
+/* The surface of a body, in its own vertex numbers. */
+const int32_t *brio__builder_triangles(const BrioBuilder *builder, int body, int64_t *count);
+
 /* Likewise of obstacles. */
 int brio__builder_find_obstacle(const BrioBuilder *builder, const char *name);
 const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle);
 
 /* The obstacle because of which brio_builder_finish failed; -1: it was something else. */
 int brio__builder_obstacle_at_fault(const BrioBuilder *builder);
-/* Likewise the rod, and the force. */
-int brio__builder_rod_at_fault(const BrioBuilder *builder);
+/* Likewise the constraint, and the force. */
+int brio__builder_constraint_at_fault(const BrioBuilder *builder);
 int brio__builder_force_at_fault(const BrioBuilder *builder);
 
 #endif

@@ -4,6 +4,7 @@
  *
  * The energy of a contact is that of a law, b(d) (energy/law.h); auto.c chooses what a scene leaves
  * open. */
+#include "../contact/collider.h"
 #include "../contact/contact.h"
 
 #include "build.h"
@@ -79,16 +80,17 @@ static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
     return BRIO_OK;
 }
 
-/* Obstacles with a formula serve all laws, meshes those between surfaces. */
+/* Obstacles with a formula serve all laws, and so do closed meshes; others those between
+ * surfaces. */
 static BrioStatus check_types(BrioBuilder *b, BrioError *error)
 {
     for (int i = 0; i < b->obstacle_count; i++) {
-        if (b->obstacle[i].analytic >= 0 || !brio__meets_by_vertices(b)) continue;
+        const BrioObstaclePlan *o = &b->obstacle[i];
+        if (!o->mesh || !brio__meets_by_vertices(b)) continue; /* a formula, or removed */
         b->obstacle_at_fault = i;
-        return brio__error(error, BRIO_ERROR_INPUT,
-                           "obstacle \"%s\" is a mesh, which is for contact between surfaces, such "
-                           "as type: ipc",
-                           b->obstacle[i].name);
+        BRIO_CHECK(
+            brio__collider_check(o->name, o->mesh->triangle, o->mesh->triangle_count, error));
+        b->obstacle_at_fault = -1;
     }
     return BRIO_OK;
 }

@@ -312,6 +312,8 @@ static BrioStatus make_plan(const Cut *c, double gap, BrioBodyPlan *to, BrioErro
     to->v = extended(c, from->v, point, &complete);
     to->start = extended(c, from->start, point, &complete);
     to->fix = extended(c, from->fix, sizeof *from->fix, &complete);
+    to->row = extended(c, from->row, sizeof *from->row, &complete);
+    to->axes = extended(c, from->axes, sizeof *from->axes, &complete);
     if (!complete || !to->name || !to->mass) return brio__no_memory(error);
     BRIO_CHECK(brio__mesh_create(c->vertex_count, tets ? c->elements : 0, tets ? 0 : c->elements, 0,
                                  &to->mesh, error));

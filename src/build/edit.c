@@ -15,10 +15,11 @@ static BrioStatus make_empty(BrioBodyPlan *plan, BrioError *error)
     plan->v = brio__calloc(3, sizeof(double));
     plan->mass = brio__calloc(1, sizeof(double));
     plan->fix = brio__calloc(1, sizeof *plan->fix);
+    plan->row = brio__calloc(1, sizeof *plan->row);
     BrioStatus status = brio__mesh_create(0, 0, 0, 0, &plan->mesh, error);
     if (status == BRIO_OK) plan->mesh->x = brio__calloc(3, sizeof(double));
     if (status == BRIO_OK && plan->name && plan->x && plan->v && plan->mass && plan->fix &&
-        plan->mesh->x)
+        plan->row && plan->mesh->x)
         return BRIO_OK;
     brio__free_body_plan(plan);
     return brio__no_memory(error);
@@ -66,18 +67,31 @@ static void drop_pairs(BrioBuilder *b, int number)
     b->pair_count = left;
 }
 
+static void drop_constraint(BrioBuilder *b, int i)
+{
+    brio__free_constraint_plan(&b->constraint[i]);
+    memmove(b->constraint + i, b->constraint + i + 1,
+            (size_t)(--b->constraint_count - i) * sizeof *b->constraint);
+}
+
 /* brio__room_for_one doubles at powers of two: an array that has shrunk has more room than that
  * tells, which only costs a copy. */
 static void drop_joined(BrioBuilder *b, int body)
 {
-    int64_t attachments = 0;
-    int rods = 0;
+    int64_t attachments = 0, stitches = 0;
     for (int64_t i = 0; i < b->attachment_count; i++)
         if (b->attachment[i].body != body) b->attachment[attachments++] = b->attachment[i];
     b->attachment_count = attachments;
-    for (int i = 0; i < b->rod_count; i++)
-        if (b->rod[i].body[0] != body && b->rod[i].body[1] != body) b->rod[rods++] = b->rod[i];
-    b->rod_count = rods;
+    for (int64_t i = 0; i < b->stitch_count; i++) {
+        const int *of = b->stitch[i].body;
+        if (of[0] != body && of[1] != body && of[2] != body && of[3] != body)
+            b->stitch[stitches++] = b->stitch[i];
+    }
+    b->stitch_count = stitches;
+    for (int i = b->constraint_count - 1; i >= 0; i--) {
+        const BrioConstraint *c = &b->constraint[i].constraint;
+        if (c->body[0] == body || c->body[1] == body) drop_constraint(b, i);
+    }
 }
 
 BrioStatus brio_builder_remove_body(BrioBuilder *builder, int body, BrioError *error)
@@ -128,20 +142,31 @@ BrioStatus brio_builder_remove_rod(BrioBuilder *builder, int body_a, int32_t ver
     BRIO_CHECK(brio__builder_open(builder, error));
     const int body[2] = {body_a, body_b};
     const int32_t vertex[2] = {vertex_a, vertex_b};
-    for (int i = 0; i < builder->rod_count; i++)
+    for (int i = 0; i < builder->constraint_count; i++)
         for (int k = 0; k < 2; k++) {
-            const BrioRodPlan *rod = &builder->rod[i];
-            if (rod->body[0] != body[k] || rod->vertex[0] != vertex[k] ||
-                rod->body[1] != body[1 - k] || rod->vertex[1] != vertex[1 - k])
+            const BrioConstraintPlan *rod = &builder->constraint[i];
+            if (rod->constraint.type != brio__constraint_type_at(0) ||
+                rod->end[0].body != body[k] || rod->end[0].vertex != vertex[k] ||
+                rod->end[1].body != body[1 - k] || rod->end[1].vertex != vertex[1 - k])
                 continue;
-            builder->rod_count--;
-            memmove(builder->rod + i, builder->rod + i + 1,
-                    (size_t)(builder->rod_count - i) * sizeof *builder->rod);
+            drop_constraint(builder, i);
             return BRIO_OK;
         }
     return brio__error(error, BRIO_ERROR_ARGUMENT,
                        "no rod joins vertex %d of body %d and vertex %d of body %d", vertex_a,
                        body_a, vertex_b, body_b);
+}
+
+BrioStatus brio_builder_remove_constraint(BrioBuilder *builder, const char *name, BrioError *error)
+{
+    BRIO_CHECK(brio__builder_open(builder, error));
+    for (int i = 0; name && i < builder->constraint_count; i++)
+        if (!strcmp(builder->constraint[i].constraint.name, name)) {
+            drop_constraint(builder, i);
+            return BRIO_OK;
+        }
+    return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no constraint \"%s\"",
+                       name ? name : "");
 }
 
 BrioStatus brio_builder_detach(BrioBuilder *builder, int body, int32_t vertex, BrioError *error)

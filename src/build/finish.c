@@ -16,7 +16,7 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
         return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
     BRIO_CHECK(brio__build_pairs(b, s, error));
     if (brio__build_masses(b, s) != BRIO_OK || brio__build_terms(b, s) != BRIO_OK ||
-        brio__build_rods(b, s) != BRIO_OK || brio__build_scripts(b, s) != BRIO_OK)
+        brio__build_constraints(b, s) != BRIO_OK || brio__build_scripts(b, s) != BRIO_OK)
         return brio__no_memory(error);
     BRIO_CHECK(brio__build_forces(b, s, error));
     BRIO_CHECK(brio__build_surface(b, s, error));
@@ -52,7 +52,7 @@ BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioSt
         if (!isfinite(builder->gravity[r]))
             return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
     BRIO_CHECK(brio__check_contact(builder, error));
-    BRIO_CHECK(brio__check_rods(builder, error));
+    BRIO_CHECK(brio__check_constraints(builder, error));
     BrioSystem *created = brio__calloc(1, sizeof *created);
     if (!created) return brio__no_memory(error);
     BrioStatus status = brio_builder_create(&created->plans, error);

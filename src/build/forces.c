@@ -291,9 +291,9 @@ static BrioStatus add_mass_points(const BrioForcePlan *plan, const BrioSystem *s
 {
     if (!whole)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "force \"%s\" is by mass, and that of the %s body \"%s\" belongs to "
+                           "force \"%s\" is by mass, and that of the %s \"%s\" belongs to "
                            "the whole of it; leave vertices, box and sphere out, or take per: area",
-                           plan->force.name, s->body[body].cage ? "caged" : "affine",
+                           plan->force.name, s->body[body].cage ? "caged body" : "affine body",
                            s->body[body].name);
     int64_t points, first = brio__body_masses(&s->body[body], &points);
     BRIO_CHECK(room(force, points, error));

@@ -14,16 +14,17 @@
 #include "../contact/law.h"
 
 #if UINTPTR_MAX > 0xffffffffu
-_Static_assert(sizeof(BrioBodyPlan) == 2248, "image.c must know every member of BrioBodyPlan");
+_Static_assert(sizeof(BrioBodyPlan) == 2360, "image.c must know every member of BrioBodyPlan");
 _Static_assert(sizeof(BrioAttachmentPlan) == 56, "... of BrioAttachmentPlan");
-_Static_assert(sizeof(BrioRodPlan) == 24, "... of BrioRodPlan");
+_Static_assert(sizeof(BrioConstraintPlan) == 1064, "... of BrioConstraintPlan");
+_Static_assert(sizeof(BrioStitchPlan) == 88, "... of BrioStitchPlan");
+_Static_assert(sizeof(BrioScriptPlan) == 376, "... of BrioScriptPlan");
 _Static_assert(sizeof(BrioObstaclePlan) == 32, "... of BrioObstaclePlan");
 _Static_assert(sizeof(BrioPairPlan) == 24, "... of BrioPairPlan");
-_Static_assert(sizeof(BrioScript) == 104, "... of BrioScript");
 _Static_assert(sizeof(BrioContactDef) == 72, "... of BrioContactDef");
 _Static_assert(sizeof(BrioForce) == 1040, "... of BrioForce");
 _Static_assert(sizeof(BrioForcePlan) == 1168, "... of BrioForcePlan");
-_Static_assert(sizeof(BrioBuilder) == 280, "... of BrioBuilder");
+_Static_assert(sizeof(BrioBuilder) == 304, "... of BrioBuilder");
 #endif
 
 typedef struct Image {
@@ -184,13 +185,19 @@ static void visit_body(Image *m, BrioBodyPlan *p)
     VISIT(m, p->sheet);
     VISIT(m, p->hinge_count);
     VISIT_OPTIONAL(m, p->hinge, 4 * p->hinge_count);
+    VISIT_ARRAY(m, p->row, n, true);
+    VISIT_OPTIONAL(m, p->axes, n);
+    VISIT(m, p->linear);
+    VISIT(m, p->translate);
     VISIT_OPTIONAL(m, p->start, 3 * n);
     VISIT(m, p->removed);
 }
 
-static void visit_script(Image *m, BrioScript *s)
+static void visit_script(Image *m, BrioScriptPlan *p)
 {
-    double *keys = (double *)s->keys;
+    BrioScript *s = &p->script;
+    BrioScripted *made = &p->made;
+    double *keys = (double *)s->keys, *poses = (double *)s->poses;
     VISIT(m, s->start);
     VISIT(m, s->end);
     VISIT(m, s->velocity);
@@ -199,6 +206,14 @@ static void visit_script(Image *m, BrioScript *s)
     VISIT(m, s->key_count);
     VISIT_ARRAY(m, keys, 4 * s->key_count, false);
     s->keys = keys;
+    VISIT(m, s->pose_count);
+    VISIT_ARRAY(m, poses, BRIO_POSE_NUMBERS * s->pose_count, false);
+    s->poses = poses;
+    VISIT(m, made->frame_count);
+    VISIT(m, made->row_count);
+    VISIT_OPTIONAL(m, made->frame_time, made->frame_count);
+    VISIT_OPTIONAL(m, made->shift, 3 * made->frame_count * made->row_count);
+    VISIT_OPTIONAL(m, made->formula, 3);
 }
 
 static void visit_obstacle(Image *m, BrioObstaclePlan *p)
@@ -289,9 +304,34 @@ static void visit_attachment(Image *m, BrioAttachmentPlan *p)
     VISIT(m, p->point);
     VISIT(m, p->k);
     VISIT(m, p->script);
+    VISIT(m, p->row);
 }
 
-static void visit_rod(Image *m, BrioRodPlan *p) { VISIT(m, *p); }
+static void visit_constraint(Image *m, BrioConstraintPlan *p)
+{
+    Name room;
+    BrioConstraint *c = &p->constraint;
+    const char *type = visit_name(m, m->reading ? "" : c->type->name, &room);
+    if (m->reading) {
+        c->type = brio__constraint_type(type);
+        m->broken |= !c->type;
+    }
+    visit_text(m, &c->name);
+    VISIT(m, c->values);
+    VISIT(m, c->body);
+    VISIT(m, c->point_count);
+    VISIT_ARRAY(m, c->point, c->point_count, true);
+    VISIT(m, c->length);
+    VISIT(m, c->rows);
+    VISIT(m, c->one_sided);
+    VISIT(m, c->rest);
+    VISIT(m, c->triangle_count);
+    VISIT_ARRAY(m, c->triangle, 3 * c->triangle_count, false);
+    VISIT(m, p->end);
+    VISIT_ARRAY(m, p->owner, c->point_count, true);
+}
+
+static void visit_stitch(Image *m, BrioStitchPlan *p) { VISIT(m, *p); }
 
 static void visit_pair(Image *m, BrioPairPlan *p)
 {
@@ -337,8 +377,10 @@ static void visit_builder(Image *m, BrioBuilder *b)
     VISIT(m, b->obstacle_vertices);
     VISIT(m, b->pair_count);
     EACH(m, b->pair, b->pair_count, visit_pair);
-    VISIT(m, b->rod_count);
-    EACH(m, b->rod, b->rod_count, visit_rod);
+    VISIT(m, b->constraint_count);
+    EACH(m, b->constraint, b->constraint_count, visit_constraint);
+    VISIT(m, b->stitch_count);
+    EACH(m, b->stitch, b->stitch_count, visit_stitch);
     VISIT(m, b->force_count);
     EACH(m, b->force, b->force_count, visit_force);
 }
@@ -401,6 +443,25 @@ static bool force_fits(const BrioBuilder *b, const BrioForcePlan *p)
     return fits && p->force.formula_count >= 0 && p->force.formula_count <= 3;
 }
 
+/* -1 - k: mass point k of an affine body. */
+static bool constraint_fits(const BrioBuilder *b, int i)
+{
+    const BrioConstraintPlan *p = &b->constraint[i];
+    const BrioConstraint *c = &p->constraint;
+    bool fits = c->rows >= 0 && c->rows <= BRIO_MAX_ROWS;
+    for (int k = 0; fits && k < 2; k++) fits = c->body[k] >= -1 && c->body[k] < b->body_count;
+    for (int k = 0; fits && k < c->point_count; k++) {
+        fits = c->point[k].count >= 0 && c->point[k].count <= 4;
+        for (int j = 0; fits && j < c->point[k].count; j++) {
+            int32_t v = c->point[k].vertex[j];
+            fits = vertex_fits(b, p->owner[k], v < 0 ? 0 : v) && v >= -4;
+        }
+    }
+    for (int64_t k = 0; fits && k < 3 * c->triangle_count; k++)
+        fits = c->triangle[k] >= 0 && c->triangle[k] < c->point_count;
+    return fits;
+}
+
 /* Numbers that name something name something that is there: a damaged file must not be fatal. */
 static bool all_fits(const BrioBuilder *b)
 {
@@ -411,9 +472,10 @@ static bool all_fits(const BrioBuilder *b)
         const BrioAttachmentPlan *p = &b->attachment[i];
         fits = vertex_fits(b, p->body, p->vertex) && p->script >= 0 && p->script < b->script_count;
     }
-    for (int i = 0; fits && i < b->rod_count; i++)
-        fits = vertex_fits(b, b->rod[i].body[0], b->rod[i].vertex[0]) &&
-               vertex_fits(b, b->rod[i].body[1], b->rod[i].vertex[1]);
+    for (int i = 0; fits && i < b->constraint_count; i++) fits = constraint_fits(b, i);
+    for (int64_t i = 0; fits && i < b->stitch_count; i++)
+        for (int k = 0; fits && k < 4; k++)
+            fits = vertex_fits(b, b->stitch[i].body[k], b->stitch[i].vertex[k]);
     for (int i = 0; fits && i < b->obstacle_count; i++) {
         const BrioObstaclePlan *p = &b->obstacle[i];
         fits = p->analytic >= -1 && p->analytic < b->analytic_count && p->script >= 0 &&

@@ -181,6 +181,23 @@ static void add_all(const BrioBuilder *b, Rows *rows)
     s->block_count = rows->blocks;
 }
 
+/* Coordinates that are fixed alone, of blocks. */
+static BrioStatus build_axes(const BrioBuilder *b, BrioSystem *s)
+{
+    bool any = false;
+    for (int i = 0; i < b->body_count; i++) any |= b->body[i].axes != NULL;
+    if (!any) return BRIO_OK;
+    s->axes = brio__calloc((size_t)s->block_count + 1, sizeof *s->axes);
+    if (!s->axes) return BRIO_ERROR_MEMORY;
+    for (int i = 0; i < b->body_count; i++)
+        for (int64_t v = 0; b->body[i].axes && v < s->body[i].count; v++) {
+            int32_t k = s->map_start[s->body[i].first + v];
+            if (k < s->map_start[s->body[i].first + v + 1])
+                s->axes[s->map_block[k]] = b->body[i].axes[v];
+        }
+    return BRIO_OK;
+}
+
 BrioStatus brio__build_map(const BrioBuilder *b, BrioSystem *s)
 {
     Rows count = {.s = s};
@@ -198,5 +215,5 @@ BrioStatus brio__build_map(const BrioBuilder *b, BrioSystem *s)
         !s->ride_weight)
         return BRIO_ERROR_MEMORY;
     add_all(b, &rows);
-    return BRIO_OK;
+    return build_axes(b, s);
 }

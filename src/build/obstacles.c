@@ -71,7 +71,14 @@ BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *de
         mesh->edge_count = 0; /* the surface is what bodies meet */
     else if (status == BRIO_OK && mesh->edge_count > 0)
         status = brio__mesh_check_springs(mesh, error);
-    if (status == BRIO_OK) status = brio__plan_script(builder, def->script, &script, error);
+    if (status == BRIO_OK)
+        status = brio__plan_script(builder, def->script,
+                                   &(BrioScriptPoints){.count = mesh->vertex_count,
+                                                       .of = mesh->vertex_count,
+                                                       .base = mesh->x,
+                                                       .linear = def->linear,
+                                                       .translate = def->translate},
+                                   &script, error);
     if (status == BRIO_OK) return add_obstacle(builder, def->name, -1, mesh, script, error);
     brio_mesh_free(mesh);
     return status;

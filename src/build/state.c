@@ -82,6 +82,8 @@ static void fill_contact(const BrioBuilder *b, const BrioSystem *s, BrioState *s
                (size_t)term->energy->params * sizeof *analytic);
     }
     memcpy(state->param + s->contact_params, pairs, BRIO_CONTACT_PARAMS * sizeof *pairs);
+    if (s->collider_params >= 0)
+        memcpy(state->param + s->collider_params, analytic, sizeof analytic);
 }
 
 void brio__build_state(const BrioBuilder *b, const BrioSystem *s, BrioState *state)
@@ -96,6 +98,7 @@ void brio__build_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         if (plan->kind->params) plan->kind->params(plan, s, i, state->param);
         fill_coordinates(plan, s, body, state);
     }
+    brio__system_mask(s, state->v);
     fill_anchors(b, s, state);
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
     fill_contact(b, s, state);

@@ -1,6 +1,6 @@
 /* Terms: one energy over many elements, in packs of eight lanes (BrioTerm), and where their
  * parameters are in the state. The order is: the elastic terms of each body, attachments, gravity,
- * planes and solids. */
+ * planes and solids, stitches. */
 #include "../contact/contact.h"
 
 #include "build.h"
@@ -109,7 +109,7 @@ static BrioStatus gravity_term(const BrioBuilder *b, BrioSystem *s)
 
 BrioStatus brio__build_terms(const BrioBuilder *b, BrioSystem *s)
 {
-    s->term = brio__calloc(BRIO_BODY_TERMS * (size_t)b->body_count + 2 + (size_t)b->analytic_count,
+    s->term = brio__calloc(BRIO_BODY_TERMS * (size_t)b->body_count + 3 + (size_t)b->analytic_count,
                            sizeof *s->term);
     if (!s->term) return BRIO_ERROR_MEMORY;
     for (int i = 0; i < b->body_count; i++) {
@@ -119,8 +119,14 @@ BrioStatus brio__build_terms(const BrioBuilder *b, BrioSystem *s)
     BRIO_CHECK(attachment_term(b, s));
     BRIO_CHECK(gravity_term(b, s));
     BRIO_CHECK(brio__contact_terms(b, s));
+    BRIO_CHECK(brio__stitch_term(b, s));
     s->contact_params = s->param_count;
     s->param_count += BRIO_CONTACT_PARAMS;
+    s->collider_params = -1;
+    if (brio__meets_by_vertices(b) && b->obstacle_vertices) {
+        s->collider_params = s->param_count;
+        s->param_count += BRIO_CONTACT_PARAMS;
+    }
     for (int i = 0; i < s->body_count; i++) {
         s->body[i].values = s->param_count;
         s->param_count += brio__fields_count(b->body[i].energy->fields); /* one number each */

@@ -463,6 +463,12 @@ static BrioStatus spread_settings(BrioScene *scene, Settings *settings, BrioErro
         status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
                              "bodies with a cage: on one process only in this version of brio; run "
                              "the scene without mpirun");
+    else if (brio__process() == 0 && (brio__follows_data(scene->system) || scene->system->axes ||
+                                      scene->system->collider_params >= 0))
+        status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                             "sequences, poses and formulas of scripts, axes of fix, and obstacles "
+                             "of triangles with contact between vertices: on one process only in "
+                             "this version of brio; run the scene without mpirun");
     else if (strcmp(settings->isa, brio_isa()))
         status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
                              "the machine of process %d has another instruction set (%s) than that "

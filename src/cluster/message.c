@@ -126,7 +126,7 @@ static void visit_system(Stream *s, BrioSystem *y)
         VALUE(y->gravity_term), VALUE(y->analytic_count), VALUE(y->analytic_term);
     VALUE(y->law), VALUE(y->barrier), VALUE(y->contact_params), VALUE(y->epsv),
         VALUE(y->fall_speed), VALUE(y->friction_iterations), VALUE(y->start), VALUE(y->relax_time),
-        VALUE(y->dhat), VALUE(y->param_count), VALUE(y->rod_count);
+        VALUE(y->dhat), VALUE(y->param_count), VALUE(y->constraint_count), VALUE(y->stitch_term);
     VALUE(bodies), VALUE(terms), VALUE(obstacles), VALUE(scripts);
     ARRAY(y->map_start, y->vertex_count + 1);
     if (s->failed) return;

@@ -475,7 +475,9 @@ BrioStatus brio__split(const BrioSystem *system, const BrioState *state, const B
     w.block = room(&w, system->block_count, sizeof *w.block);
     if (!w.failed) {
         w.to->partition = w.partition;
-        w.to->rod_count = system->rod_count; /* for the check that refuses them */
+        /* for the check that refuses them */
+        w.to->constraint_count = system->constraint_count;
+        w.to->stitch_term = system->stitch_term;
         w.partition->process = process;
         w.partition->processes = d->processes;
         w.partition->destroy = brio__partition_free;

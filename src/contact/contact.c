@@ -13,9 +13,13 @@
 
 /* Fractions of dhat: pairs up to 1 + NEAR get places in the matrix before they act; candidates
  * leave room for further motion by MARGIN, or by WIDER of the motion at hand, which the next is
- * often shorter than, and of the length of edges, beyond which there are many candidates. */
+ * often shorter than, and of the length of edges, beyond which there are many candidates. Pairs of
+ * vertices are many within dhat already, so a little more of them act at most, and the room is
+ * larger: what local/global iterations correct in a frame is then within it. */
 #define NEAR 0.5
 #define MARGIN 0.5
+#define VERTICES_NEAR 0.05
+#define VERTICES_MARGIN 1.0
 #define WIDER 0.05
 #define KEEP 0.1 /* the fraction of its distance that a pair keeps in a step */
 
@@ -188,9 +192,10 @@ static bool covered(const BrioContact *c, const double *x, const double *dx)
 }
 
 /* How far apart candidates may be. */
-static double reach_of(const double *param)
+static double reach_of(const BrioContact *c, const double *param)
 {
-    return (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
+    return (1 + (between_vertices(c) ? VERTICES_NEAR : NEAR)) * param[BRIO_CONTACT_DHAT] +
+           param[BRIO_CONTACT_THICKNESS];
 }
 
 /* Keeps the motion, and what is largest in it. */
@@ -214,9 +219,12 @@ static void search(BrioContact *c, const double *param, const double *x, const d
 {
     double before = brio__seconds(), dhat = param[BRIO_CONTACT_DHAT];
     keep_motion(c, x, dx);
-    c->reach = reach_of(param);
-    c->margin = fmax(MARGIN * dhat, WIDER * fmin(fabs(c->way[c->longest]), c->spacing));
-    BrioSearch search = {x, dx, c->reach, c->margin, dhat};
+    c->reach = reach_of(c, param);
+    c->margin = fmax((between_vertices(c) ? VERTICES_MARGIN : MARGIN) * dhat,
+                     WIDER * fmin(fabs(c->way[c->longest]), c->spacing));
+    /* Two layers of a sheet that is folded over, dhat apart, have vertices nearer than that which
+     * are up to pi/2 dhat apart along the fold: these do not push each other. */
+    BrioSearch search = {x, dx, c->reach, c->margin, M_PI / 2 * dhat};
     c->complete = brio__broad_search(c->broad, &search, c->candidate) == BRIO_OK;
     if (!c->complete) {
         c->out_of_memory = true;
@@ -231,7 +239,7 @@ static void search(BrioContact *c, const double *param, const double *x, const d
 /* Candidates that hold all pairs that come within reach on x + [0,1] dx. */
 static void ensure(BrioContact *c, const double *param, const double *x, const double *dx)
 {
-    if (!c->complete || c->reach != reach_of(param) || !covered(c, x, NULL) ||
+    if (!c->complete || c->reach != reach_of(c, param) || !covered(c, x, NULL) ||
         (dx && !covered(c, x, dx)))
         search(c, param, x, dx);
 }
@@ -382,6 +390,11 @@ static void refresh(BrioContact *c, const double *param, const double *x)
     for (int32_t i = 0; i < s->vertex_count; i++)
         memcpy(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x);
     c->now_reach = c->out_of_memory ? NAN : reach;
+}
+
+void brio__contact_expect(BrioContact *c, const double *param, const double *x, const double *dx)
+{
+    ensure(c, begin_call(c, param), x, dx);
 }
 
 void brio__contact_refresh(BrioContact *c, const double *param, const double *x)

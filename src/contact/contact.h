@@ -49,6 +49,10 @@ int64_t brio__contact_count(BrioContact *contact, const double *param, const dou
                             BrioLimit *nearest);
 /* Whether pairs were left out for want of memory since this was last asked. */
 bool brio__contact_out_of_memory(BrioContact *contact);
+/* The motion x + [0,1] dx comes: what is near on it is looked for at once, and not again where it
+ * is followed about. */
+void brio__contact_expect(BrioContact *contact, const double *param, const double *x,
+                          const double *dx);
 /* Finds the pairs that are closer than dhat at x, unless they are known. */
 void brio__contact_refresh(BrioContact *contact, const double *param, const double *x);
 /* The pairs of one kind that were closer than dhat in the last evaluation. */

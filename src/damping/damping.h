@@ -51,6 +51,12 @@ typedef struct BrioDampingModel {
                         const BrioMotion *motion, const double *x, double *difference,
                         double *change);
     void (*adopt)(void *self);
+    /* For solves with a constant matrix, in place of `renew`: the model goes on from the world
+     * positions x, where the motion has come to; `pull`: brio__hold_take. What that changes of D_n
+     * and of its gradient there. Of friction only. */
+    BrioStatus (*hold)(void *self, BrioPotential *potential, const BrioState *state,
+                       const BrioMotion *motion, const double *x, const double *pull,
+                       double *change, double *difference);
     /* D_n(q) in W s; the gradient is added to `gradient` unless that is NULL. */
     double (*potential)(void *self, const double *values, const BrioState *state,
                         const BrioMotion *motion, double *gradient);
@@ -59,9 +65,8 @@ typedef struct BrioDampingModel {
     BrioStatus (*assemble)(void *self, const double *values, const BrioState *state,
                            const BrioMotion *motion, double weight, bool project,
                            BrioLinear *matrix);
-    /* For solves with a constant matrix: adds `weight` times what is at least the curvature of D_n,
-     * for slides like that of the motion, to the bounds of all coordinate blocks. Of friction
-     * only. */
+    /* For solves with a constant matrix: adds `weight` times the curvature of D_n, for slides like
+     * that of the motion, to the bounds of all coordinate blocks. Of friction only. */
     void (*bound)(void *self, const BrioState *state, const BrioMotion *motion, double weight,
                   double *bound);
     /* f += the force at (q, v). */

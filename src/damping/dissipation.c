@@ -27,7 +27,8 @@ BrioStatus brio__dissipation_create(const BrioSystem *system, const BrioDamping 
     BrioStatus status = BRIO_OK;
     for (int i = 0; i < count && status == BRIO_OK; i++)
         status = add(d, brio__damping_model(damping[i].type), damping[i].values);
-    if (status == BRIO_OK && system->friction && (system->surface || system->analytic_count)) {
+    if (status == BRIO_OK && system->friction &&
+        (system->surface || system->analytic_count || system->collider_params >= 0)) {
         d->friction = d->count;
         status = add(d, &brio__friction_model, NULL);
     }
@@ -85,6 +86,14 @@ void brio__dissipation_adopt(BrioDissipation *d)
 {
     const BrioDamper *damper = &d->damper[d->friction];
     damper->model->adopt(damper->self);
+}
+
+BrioStatus brio__dissipation_hold(BrioDissipation *d, BrioPotential *potential,
+                                  const BrioState *state, const BrioMotion *motion, const double *x,
+                                  const double *pull, double *change, double *difference)
+{
+    const BrioDamper *damper = &d->damper[d->friction];
+    return damper->model->hold(damper->self, potential, state, motion, x, pull, change, difference);
 }
 
 double brio__dissipation_value(BrioDissipation *d, const BrioState *state, const BrioMotion *motion,

@@ -40,6 +40,11 @@ BrioStatus brio__dissipation_renew(BrioDissipation *dissipation, BrioPotential *
                                    const BrioState *state, const BrioMotion *motion,
                                    const double *x, double *difference, double *change);
 void brio__dissipation_adopt(BrioDissipation *dissipation);
+/* Where there is friction: it holds and rubs as at the world positions x, where the motion of a
+ * solve with a constant matrix has come to (hold.h). What that changes of D_n and its gradient. */
+BrioStatus brio__dissipation_hold(BrioDissipation *dissipation, BrioPotential *potential,
+                                  const BrioState *state, const BrioMotion *motion, const double *x,
+                                  const double *pull, double *change, double *difference);
 /* D_n of a motion in W s; its gradient is added unless NULL. */
 double brio__dissipation_value(BrioDissipation *dissipation, const BrioState *state,
                                const BrioMotion *motion, double *gradient);

@@ -29,6 +29,8 @@
 
 #include "../contact/law.h"
 #include "../distance.h"
+#include "../potential/colliders.h"
+#include "hold.h"
 
 #include <string.h>
 
@@ -58,6 +60,7 @@ typedef struct Friction {
     int32_t *owner; /* of each world vertex */
     Rub *rub;       /* of pairs, while they are looked at */
     int64_t rub_room;
+    BrioHold *hold; /* of solves that end early; NULL: the law has no stiffness */
 } Friction;
 
 static void destroy(void *self)
@@ -77,6 +80,7 @@ static void destroy(void *self)
     brio__free(f->joined);
     brio__free(f->owner);
     brio__free(f->rub);
+    brio__hold_free(f->hold);
     brio__free(f);
 }
 
@@ -119,6 +123,8 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
         allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = brio__pairs_create(&f->next, energy, false, room);
     if (status == BRIO_OK) status = brio__pairs_create(&f->first, energy, false, room);
+    if (status == BRIO_OK && brio__law_at(system->law)->stiffness)
+        status = brio__hold_create(system, &f->hold);
     if (status == BRIO_OK)
         *self = f;
     else
@@ -270,6 +276,28 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
     return BRIO_OK;
 }
 
+/* Contacts with closed meshes, which move with their triangles. */
+static BrioStatus lag_colliders(Friction *f, BrioColliders *colliders, const BrioSystem *s,
+                                const double *param)
+{
+    const double *law = param + s->collider_params;
+    double kappa = law[BRIO_CONTACT_KAPPA], dhat = law[BRIO_CONTACT_DHAT];
+    int64_t count;
+    const BrioHit *hit = brio__colliders_find(colliders, f->x, dhat, &count);
+    for (int64_t i = 0; i < count; i++, hit++) {
+        int a = f->owner[hit->vertex], b = s->body_count + hit->obstacle;
+        const double w[4] = {1, -hit->w[0], -hit->w[1], -hit->w[2]};
+        const int32_t vertex[4] = {hit->vertex, hit->corner[0], hit->corner[1], hit->corner[2]};
+        double force = hit->weight * coefficient(s, a, b) * kappa *
+                       brio__stiffness_factor(s, a, b) * (dhat - hit->d);
+        if (!(force > 0)) continue;
+        Rub rub;
+        set_rub(f, vertex, w, hit->n, force, &rub);
+        BRIO_CHECK(brio__pairs_add(&f->next, vertex, rub.rest));
+    }
+    return BRIO_OK;
+}
+
 /* The contacts at the world positions f->x into f->next. */
 static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *state)
 {
@@ -277,6 +305,8 @@ static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *s
     brio__pairs_clear(&f->next);
     if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
     BRIO_CHECK(lag_obstacles(f, f->system, state->param));
+    BrioColliders *colliders = brio__potential_colliders(potential);
+    if (colliders) BRIO_CHECK(lag_colliders(f, colliders, f->system, state->param));
     brio__pairs_finish(&f->next);
     return brio__pairs_prepare(&f->next, f->system);
 }
@@ -303,6 +333,7 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     BRIO_CHECK(find(f, potential, state));
     swap(&f->pairs, &f->next);
     f->renewed = false;
+    if (f->hold) brio__hold_forget(f->hold);
     return BRIO_OK;
 }
 
@@ -344,7 +375,10 @@ static double potential(void *self, const double *values, const BrioState *state
     Friction *f = self;
     if (f->world && gradient)
         memset(f->world, 0, 3 * (size_t)f->system->vertex_count * sizeof *f->world);
-    return evaluate(f, state, motion, gradient);
+    if (!f->hold || !brio__hold_acts(f->hold)) return evaluate(f, state, motion, gradient);
+    if (!(slide(f->system, state, motion->time) > 0)) return 0;
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    return brio__hold_value(f->hold, f->start, f->x, gradient, gradient ? f->world : NULL);
 }
 
 static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
@@ -448,39 +482,29 @@ static BrioStatus assemble(void *self, const double *values, const BrioState *st
     return brio__pairs_assemble(&f->pairs, f->system, &eps, f->x, weight, true, matrix->overlay);
 }
 
-static void add_bound(double *bound, const double n[3], double across, bool obstacle)
-{
-    if (obstacle)
-        brio__bound_add(bound, 0, n, across);
-    else
-        bound[0] += across;
-}
-
-/* mu lambda f0'(y)/y is the curvature across a slide y and at least that along it. With weights
- * w_i, w_i sum |w_j| on the diagonal bounds w w^T. */
 static void bound(void *self, const BrioState *state, const BrioMotion *motion, double weight,
                   double *bound)
 {
     Friction *f = self;
-    const BrioSystem *s = f->system;
-    double eps = slide(s, state, motion->time);
-    if (f->pairs.term.elements == 0 || !(eps > 0)) return;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
-    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
-        Contact c = contact_at(&f->pairs, e);
-        double u[2], n[3], all = 0;
-        slid(&c, f->x, u);
-        double y = hypot(u[0] - c.start[0], u[1] - c.start[1]);
-        double curvature = weight * c.force * (y < eps ? (2 - y / eps) / eps : 1 / y);
-        for (int r = 0; r < 3; r++)
-            n[r] = c.tangent[0][(r + 1) % 3] * c.tangent[1][(r + 2) % 3] -
-                   c.tangent[0][(r + 2) % 3] * c.tangent[1][(r + 1) % 3];
-        for (int i = 0; i < 4; i++) all += fabs(c.weight[i]);
-        for (int i = 0; i < 4; i++)
-            for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++)
-                add_bound(bound + BRIO_BOUND * (int64_t)s->map_block[m], n,
-                          curvature * all * fabs(c.weight[i] * s->map_weight[m]), all == 1);
-    }
+    brio__hold_bound(f->hold, f->start, f->x, weight, bound);
+}
+
+static BrioStatus hold(void *self, BrioPotential *P, const BrioState *state,
+                       const BrioMotion *motion, const double *x, const double *pull,
+                       double *change, double *difference)
+{
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    size_t bytes = 3 * (size_t)s->block_count * sizeof *f->now;
+    brio__system_positions_on_way(s, state, motion->q, motion->time, &motion->way, f->x);
+    memset(f->now, 0, bytes);
+    memset(difference, 0, bytes);
+    *change = -brio__hold_value(f->hold, f->start, f->x, f->now, NULL);
+    BRIO_CHECK(brio__hold_take(f->hold, P, state, x, f->start, f->x, pull));
+    *change += brio__hold_value(f->hold, f->start, f->x, difference, NULL);
+    brio__combine(s, 1, difference, -1, f->now, difference);
+    return BRIO_OK;
 }
 
 /* 1/m of what moves along with a contact, times the largest number of contacts that one of its
@@ -587,6 +611,7 @@ const BrioDampingModel brio__friction_model = {
     .lag = lag,
     .renew = renew,
     .adopt = adopt,
+    .hold = hold,
     .potential = potential,
     .assemble = assemble,
     .bound = bound,

@@ -51,7 +51,7 @@ static const BrioField fields[] = {
     PENALTY_FIELDS,
     {"self", BRIO_REAL, "m", 0, 0, 1e9, 0,
      "Vertices of bodies push each other apart below this distance; of one body those that are "
-     "farther apart at rest. 0: bodies pass through each other."},
+     "1.57 times as far apart at rest. 0: bodies pass through each other."},
     {0}};
 
 static double force(const double *params, double mu, double d)

@@ -92,7 +92,8 @@ BRIO_INTEGRATOR(bdf3){
     .citation = "Hairer1996",
     .order = 3,
     .history = 4,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
+              BRIO_TAKES_CONSTRAINTS,
     .step = step3,
 };
 
@@ -103,6 +104,7 @@ BRIO_INTEGRATOR(bdf4){
     .citation = "Hairer1996",
     .order = 4,
     .history = 6,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
+              BRIO_TAKES_CONSTRAINTS,
     .step = step4,
 };

@@ -40,6 +40,11 @@
  * with the weight alpha. And what friction holds does not fly. A-1 itself keeps the friction of the
  * solve: N_n may push light bodies far, and nothing of A-1 limits their energy then.
  *
+ * Solves that end early hold what sticks by a force (damping/hold.c) that the body answers. dv has
+ * the answer, grad P, so it must have that force as well: on a vertex of 10 mg that holds by 0.1 N,
+ * alpha of the one without the other is a velocity of 100 m/s. There friction is a part of the
+ * force that acted, of this step and of the one before. What it takes is that of the solve.
+ *
  * What a solve leaves unbalanced is a force R that acted too,
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
@@ -74,9 +79,10 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
     return BRIO_OK;
 }
 
-/* Over backward Euler. Two vectors are kept: what acted at q_n, grad P(q_n) - R_n, and R_n, from
- * which the first is made again where parameters have changed since; of A-search also grad D. */
-enum { ACTED, LEFT, RUBBED };
+/* Over backward Euler. Three vectors are kept: what acted at q_n, grad P(q_n) - R_n; R_n, from
+ * which the first is made again where parameters have changed since; friction that solves held; of
+ * A-search also grad D. */
+enum { ACTED, LEFT, HELD, RUBBED };
 
 static const double *acted_at_start(BrioStepper *s)
 {
@@ -85,7 +91,11 @@ static const double *acted_at_start(BrioStepper *s)
     double *known = brio_stepper_memo(s, ACTED_WITH);
     double now = brio_stepper_fingerprint(s, 0);
     if (*known == now) return acted;
-    if (*known == 0) brio_stepper_combine(s, 0, brio_stepper_q(s), 0, brio_stepper_q(s), left);
+    if (*known == 0) {
+        double *held = brio_stepper_history(s, HELD);
+        brio_stepper_combine(s, 0, left, 0, left, left);
+        brio_stepper_combine(s, 0, held, 0, held, held);
+    }
     brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), acted);
     brio_stepper_combine(s, 1, acted, -1, left, acted);
     *known = now;
@@ -116,9 +126,26 @@ static BrioStatus euler(BrioStepper *s, double h, const double *v, const double 
     brio_stepper_mass_multiply(s, target, target);
     brio_stepper_add_damping(s, -1, target);
     brio_stepper_combine(s, h, acted, -h, target, p);
-    brio_stepper_mass_solve(s, p, dv);
     brio_stepper_combine(s, 1, target, 0, target, brio_stepper_history(s, ACTED));
     brio_stepper_residual(s, brio_stepper_history(s, LEFT));
+    if (brio_stepper_held_friction(s, target)) {
+        double *held = brio_stepper_history(s, HELD);
+        brio_stepper_combine(s, h, held, 1, p, p);
+        brio_stepper_combine(s, -h, target, 1, p, p);
+        brio_stepper_combine(s, 1, target, 0, target, held);
+    }
+    brio_stepper_mass_solve(s, p, dv);
+    return BRIO_OK;
+}
+
+/* Velocities that constraints allow at q: then every w - alpha dv is one. p = M dv. */
+static BrioStatus hold(BrioStepper *s, double h, const double *q, double *w, double *dv, double *p)
+{
+    double time = brio_stepper_time(s) + h;
+    if (brio_stepper_rods(s) == 0) return BRIO_OK;
+    BRIO_CHECK(brio_stepper_fit_velocities(s, q, time, w));
+    BRIO_CHECK(brio_stepper_fit_velocities(s, q, time, dv));
+    brio_stepper_mass_multiply(s, dv, p);
     return BRIO_OK;
 }
 
@@ -139,6 +166,7 @@ static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, d
     double potential;
     BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv)
                    : euler(s, h, brio_stepper_v(s), acted_at_start(s), q, w, dv, p, &potential));
+    BRIO_CHECK(hold(s, h, q, w, dv, p));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
@@ -151,8 +179,9 @@ BRIO_INTEGRATOR(a_1){
                "energy wanders slowly.",
     .citation = "You2026",
     .order = 1,
-    .history = 2,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .history = 3,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
+              BRIO_TAKES_CONSTRAINTS,
     .step = a1_step,
 };
 
@@ -327,6 +356,7 @@ static double rub(BrioStepper *s, double h, const double *q, double *dv, double 
                   double dissipated, double *fraction)
 {
     double *f = brio_stepper_scratch(s, 3), added, all;
+    if (brio_stepper_held_friction(s, f)) return 0; /* dv has it */
     BrioObjective objective = euler_objective(s, h, NULL);
     if (!brio_stepper_friction_shift(s, &objective, q, f)) return 0;
     count_rub(s, h, q, 1);
@@ -367,7 +397,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double keeps = exp(-decay_exponent(s, h));
     target = ground + keeps * (target + added - dissipated - ground);
     double fraction = 0, rubbed = rub(s, h, q, dv, p, dissipated, &fraction);
-
+    BRIO_CHECK(hold(s, h, q, w, dv, p));
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
     double excess = potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
@@ -395,9 +425,9 @@ BRIO_INTEGRATOR(a_search){
                "large steps, decays as you say.",
     .citation = "You2026",
     .order = 1,
-    .history = 3,
+    .history = 4,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
-              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS,
+              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS | BRIO_TAKES_CONSTRAINTS,
     .fields = search_fields,
     .step = search_step,
     .check = search_check,

@@ -30,6 +30,19 @@ static BrioStatus explicit_step(BrioStepper *s, double h, double gamma)
     return brio_stepper_accept(s, h, next, velocity);
 }
 
+/* Constraints pulled along their directions at q_n, by all of what moves q: half of it in v', and
+ * the other half along those at q', by which the velocity is fitted to them (RATTLE
+ * [Andersen1983]). */
+static BrioStatus hold(BrioStepper *s, double h, double rate, const double *next, double *velocity)
+{
+    double *pull = brio_stepper_scratch(s, 5);
+    if (brio_stepper_rods(s) == 0) return BRIO_OK;
+    brio_stepper_rod_force(s, pull);
+    brio_stepper_mass_solve(s, pull, pull);
+    brio_stepper_combine(s, 1, velocity, 1 / h - rate, pull, velocity);
+    return brio_stepper_fit_velocities(s, next, brio_stepper_time(s) + h, velocity);
+}
+
 static BrioStatus newmark_step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s);
@@ -58,9 +71,11 @@ static BrioStatus newmark_step(BrioStepper *s, double h)
                                .h = h,
                                .weight = gamma,
                                .from = from,
-                               .over = 1 / rate};
+                               .over = 1 / rate,
+                               .rods_from_start = 1};
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, rate, next, -rate, from, velocity);
+    BRIO_CHECK(hold(s, h, rate, next, velocity));
     return brio_stepper_accept(s, h, next, velocity);
 }
 
@@ -80,7 +95,8 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
                         "explicit method, and 0.001 the least above it",
                         beta),
                BRIO_ERROR_INPUT;
-    if (beta == 0) *traits &= ~(unsigned)(BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
+    if (beta == 0)
+        *traits &= ~(unsigned)(BRIO_IMPLICIT | BRIO_END_IS_SOLVED | BRIO_TAKES_CONSTRAINTS);
     return BRIO_OK;
 }
 
@@ -90,7 +106,8 @@ BRIO_INTEGRATOR(newmark){
                "explicit.",
     .citation = "Newmark1959",
     .order = 2,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
+              BRIO_TAKES_CONSTRAINTS,
     .fields = fields,
     .step = newmark_step,
     .check = check,

@@ -2,6 +2,8 @@
  * a step that failed in halves. */
 #include "stepper.h"
 
+#include "../potential/colliders.h"
+
 #include <string.h>
 
 /* What acts: the solver with its potential and everything that dissipates. */
@@ -22,6 +24,10 @@ static BrioStatus create_vectors(BrioStepper *s)
     bool all = (s->difference = brio__calloc(coordinates, sizeof(double))) &&
                (s->unbalanced = brio__calloc(coordinates, sizeof(double))) &&
                (s->x = brio__calloc(3 * (size_t)system->vertex_count, sizeof(double)));
+    if (all && system->collider_params < 0)
+        all = brio__colliders_create(system, &s->moved) == BRIO_OK;
+    if (all && (s->moved || system->collider_params >= 0))
+        all = (s->end = brio__calloc(3 * (size_t)system->vertex_count, sizeof(double)));
     for (int i = 0; all && i < s->dissipation->count; i++)
         all = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
     if (all && s->dissipation->forces >= 0)
@@ -99,7 +105,55 @@ void brio__stepper_free(BrioStepper *s)
     brio__free(s->unbalanced);
     brio__free(s->difference);
     brio__free(s->x);
+    brio__free(s->end);
+    brio__colliders_free(s->moved);
     brio__free(s);
+}
+
+/* Steps that lead through an obstacle of triangles are halved so many times more. */
+enum { MORE_HALVINGS = 8 };
+
+/* Of its smallest extent: how far an obstacle may push a surface in one step. */
+#define LARGEST_WAY 0.5
+
+/* Shells, or springs and points without tets: they can slip off what pushes them. */
+static bool has_thin_bodies(const BrioSystem *system)
+{
+    bool thin = false;
+    for (int i = 0; i < system->body_count; i++)
+        thin |= system->body[i].tet_count == 0 && system->body[i].mass_point < 0;
+    return thin;
+}
+
+/* Whether a vertex is on the other side of an obstacle after the way from `from` to s->state.
+ * Contact by springs forbids nothing. Barriers do, but where an obstacle goes far in a step, the
+ * solve may lead a body around it: that is looked at where obstacles had to push. */
+static bool went_through(BrioStepper *s, const BrioState *from)
+{
+    const BrioSystem *system = s->system;
+    BrioColliders *colliders = brio__potential_colliders(s->potential);
+    if (!colliders && s->solver->pushed) colliders = s->moved;
+    int32_t vertex, obstacle;
+    if (!colliders) return false;
+    brio__system_positions(system, from, from->q, from->time, s->x);
+    brio__system_positions(system, s->state, s->state->q, s->state->time, s->end);
+    if (has_thin_bodies(system) &&
+        brio__colliders_way(colliders, s->x, s->end, &obstacle) > LARGEST_WAY) {
+        snprintf(
+            s->reason, sizeof s->reason,
+            "in a step of %g s obstacle \"%s\" goes more than half of its size while it pushes "
+            "a surface",
+            s->h, system->obstacle[obstacle].name);
+        return true;
+    }
+    if (!brio__colliders_passed(colliders, s->x, s->end, &vertex, &obstacle)) return false;
+    int body = brio__system_owner(system, vertex);
+    snprintf(s->reason, sizeof s->reason,
+             "in a step of %g s obstacle \"%s\" went through vertex %lld of body \"%s\": its "
+             "contact is too soft (kappa) for this speed, or it is too thin",
+             s->h, system->obstacle[obstacle].name, (long long)(vertex - system->body[body].first),
+             system->body[body].name);
+    return true;
 }
 
 /* `from` is the state at the start of this piece; on success it has moved on by h. */
@@ -125,12 +179,19 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
                  "the integrator %s ended a step without accepting a state", s->integrator->name);
         return BRIO_ERROR_ARGUMENT;
     }
-    if (status == BRIO_OK) {
+    bool through = status == BRIO_OK && went_through(s, from);
+    if (status == BRIO_OK && !through) {
         brio_state_assign(from, s->state);
         return BRIO_OK;
     }
-    if (status < 0 || status == BRIO_STOPPED || depth >= s->solver->options.max_halvings)
-        return status;
+    if (through) status = BRIO_STEP_REJECTED;
+    int deepest = s->solver->options.max_halvings;
+    if (through && deepest > 0) deepest += MORE_HALVINGS;
+    if (through && s->moved && depth >= deepest) { /* nothing intersects: it may be as it is */
+        brio_state_assign(from, s->state);
+        return BRIO_OK;
+    }
+    if (status < 0 || status == BRIO_STOPPED || depth >= deepest) return status;
     /* from here on the first half of a failed step may have been taken */
     if (depth == 0) brio_state_assign(s->before, from);
     brio__log(BRIO_LOG_WARNING, "t = %g s: %s; trying two steps of %g s", from->time, s->reason,

@@ -26,6 +26,10 @@ struct BrioStepper {
     double *unbalanced;           /* what solves left over */
     double *difference;
     double *x; /* world positions */
+    /* those of the end of a step, where vertices may go through obstacles; NULL: never */
+    double *end;
+    /* obstacles that barriers keep out, and which might be gone around in a step; NULL: none */
+    struct BrioColliders *moved;
     /* of fixed vertices: their positions and the forces that hold them, at the start and the end */
     double *fixed[4];
     double

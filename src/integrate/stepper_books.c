@@ -112,6 +112,7 @@ static BrioStatus move_on(BrioStepper *s, double h, const double *q, const doubl
     memcpy(state->v, v, (size_t)state->coordinates * sizeof *v);
     double taken[BRIO_LOSSES];
     brio__dissipation_filter(s->dissipation, state->q, h, state->v, taken);
+    brio__system_mask(s->system, state->v);
     for (int i = 0; i < s->dissipation->count; i++) {
         state->dissipated[i] += taken[i];
         state->target -= taken[i];

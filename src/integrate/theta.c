@@ -26,6 +26,19 @@ static BrioStatus explicit_step(BrioStepper *s, double h)
     return brio_stepper_accept(s, h, next, velocity);
 }
 
+/* Constraints pulled along their directions at q_n, by all of what moves q: half of it in v', and
+ * the other half along those at q', by which the velocity is fitted to them (RATTLE
+ * [Andersen1983]). */
+static BrioStatus hold(BrioStepper *s, double h, double rate, const double *next, double *velocity)
+{
+    double *pull = brio_stepper_scratch(s, 5);
+    if (brio_stepper_rods(s) == 0) return BRIO_OK;
+    brio_stepper_rod_force(s, pull);
+    brio_stepper_mass_solve(s, pull, pull);
+    brio_stepper_combine(s, 1, velocity, 1 / h - rate, pull, velocity);
+    return brio_stepper_fit_velocities(s, next, brio_stepper_time(s) + h, velocity);
+}
+
 static BrioStatus step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s);
@@ -41,7 +54,8 @@ static BrioStatus step(BrioStepper *s, double h)
                                .a = theta,
                                .time = brio_stepper_time(s) + h,
                                .h = h,
-                               .blend_damping = 1};
+                               .blend_damping = 1,
+                               .rods_from_start = theta < 1};
     brio_stepper_combine(s, 1, q, h, v, target);
     if (brio_stepper_value(s, "form") == OUTER) {
         objective = (BrioObjective){.target = target,
@@ -52,7 +66,8 @@ static BrioStatus step(BrioStepper *s, double h)
                                     .weight = theta,
                                     /* v' = (q' - from)/(theta h) */
                                     .from = from,
-                                    .over = theta * h};
+                                    .over = theta * h,
+                                    .rods_from_start = theta < 1};
         brio_stepper_combine(s, 1, q, (1 - theta) * h, v, from);
         if (theta < 1) {
             brio_stepper_force(s, q, v, brio_stepper_time(s), h, 1 - theta, acceleration);
@@ -63,6 +78,7 @@ static BrioStatus step(BrioStepper *s, double h)
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, 1 / (theta * h), next, -1 / (theta * h), q, velocity);
     brio_stepper_combine(s, 1, velocity, -(1 - theta) / theta, v, velocity);
+    if (theta < 1) BRIO_CHECK(hold(s, h, 1 / (theta * h), next, velocity));
     return brio_stepper_accept(s, h, next, velocity);
 }
 
@@ -82,7 +98,7 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
                         "Euler, and 0.001 the least above it",
                         theta),
                BRIO_ERROR_INPUT;
-    if (theta == 0) *traits &= ~(unsigned)BRIO_IMPLICIT;
+    if (theta == 0) *traits &= ~(unsigned)(BRIO_IMPLICIT | BRIO_TAKES_CONSTRAINTS);
     if (theta == 0.5 && outer == INNER) *traits |= BRIO_SYMPLECTIC | BRIO_KEEPS_ANGULAR_MOMENTUM;
     if (theta > 0 && outer == OUTER) *traits |= BRIO_END_IS_SOLVED;
     return BRIO_OK;
@@ -94,7 +110,7 @@ BRIO_INTEGRATOR(theta){
                "of second order.",
     .citation = "You2026",
     .order = 2,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_TAKES_CONSTRAINTS,
     .fields = fields,
     .step = step,
     .check = check,

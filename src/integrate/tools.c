@@ -129,7 +129,7 @@ int brio_stepper_stopped(BrioStepper *s, int iteration)
     return brio__solver_ask(solver, s->state, s->h) != BRIO_OK;
 }
 
-int brio_stepper_rods(const BrioStepper *s) { return s->system->rod_count; }
+int brio_stepper_rods(const BrioStepper *s) { return s->system->row_count; }
 
 void brio_stepper_rod_force(BrioStepper *s, double *f)
 {
@@ -172,6 +172,7 @@ void brio_stepper_uniform_gradient(BrioStepper *s, double *gradient)
         brio__linear_gradient(brio__potential_elements(s->potential), s->state->param, s->x);
     brio__combine(s->system, 1, weight, 0, weight, gradient);
     brio__partition_complete(s->system->partition, gradient);
+    brio__system_mask(s->system, gradient);
 }
 
 /* After damping model i has been asked for its force. */
@@ -198,6 +199,7 @@ static void damping_force(BrioStepper *s, const double *q, const double *v, doub
         brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
         count_more(s, i, weight);
     }
+    brio__system_mask(s->system, f);
 }
 
 void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h,
@@ -214,6 +216,7 @@ int brio_stepper_friction_shift(BrioStepper *s, const BrioObjective *o, const do
     BrioProblem problem = brio__problem(s->solver, s->state, o);
     BrioMotion motion = brio__problem_motion(&problem, q);
     d->model->shift(d->self, s->state, &motion, f);
+    brio__system_mask(s->system, f);
     return brio__norm_max(s->system, f) > 0;
 }
 
@@ -317,6 +320,14 @@ void brio_stepper_add_damping(BrioStepper *s, double scale, double *f)
     for (int i = 0; i < s->dissipation->count; i++)
         if (s->dissipation->damper[i].model->potential)
             brio__combine(s->system, 1, f, scale, s->impulse[i], f);
+}
+
+int brio_stepper_held_friction(const BrioStepper *s, double *f)
+{
+    int i = s->dissipation->friction;
+    if (i < 0 || !brio_stepper_unfinished(s)) return 0;
+    brio__combine(s->system, 1, s->impulse[i], 0, s->impulse[i], f);
+    return 1;
 }
 
 void brio_stepper_residual(BrioStepper *s, double *r)

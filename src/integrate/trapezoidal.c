@@ -6,6 +6,19 @@
  * Second order; on linear systems it keeps the energy exactly [Newmark1959]. */
 #include "integrator.h"
 
+/* Constraints pulled along their directions at q_n, by all of what moves q: half of it in v', and
+ * the other half along those at q', by which the velocity is fitted to them (RATTLE
+ * [Andersen1983]). */
+static BrioStatus hold(BrioStepper *s, double h, double rate, const double *next, double *velocity)
+{
+    double *pull = brio_stepper_scratch(s, 5);
+    if (brio_stepper_rods(s) == 0) return BRIO_OK;
+    brio_stepper_rod_force(s, pull);
+    brio_stepper_mass_solve(s, pull, pull);
+    brio_stepper_combine(s, 1, velocity, 1 / h - rate, pull, velocity);
+    return brio_stepper_fit_velocities(s, next, brio_stepper_time(s) + h, velocity);
+}
+
 static BrioStatus step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
@@ -25,10 +38,12 @@ static BrioStatus step(BrioStepper *s, double h)
                                .h = h,
                                .weight = 0.5,
                                .from = from,
-                               .over = h / 2};
+                               .over = h / 2,
+                               .rods_from_start = 1};
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, 2 / h, next, -2 / h, q, velocity);
     brio_stepper_combine(s, 1, velocity, -1, v, velocity);
+    BRIO_CHECK(hold(s, h, 2 / h, next, velocity));
     return brio_stepper_accept(s, h, next, velocity);
 }
 
@@ -38,6 +53,7 @@ BRIO_INTEGRATOR(trapezoidal){
                "large steps.",
     .citation = "Newmark1959",
     .order = 2,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
+              BRIO_TAKES_CONSTRAINTS,
     .step = step,
 };

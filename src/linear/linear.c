@@ -304,7 +304,33 @@ void brio__linear_free(BrioLinear *linear)
     brio__overlay_free(linear->overlay);
     matrix_free(&linear->A);
     brio__free(linear->permuted);
+    brio__free(linear->eliminated);
     brio__free(linear);
+}
+
+/* Rows and columns of coordinates that do not move are zero but for a positive diagonal: what
+ * moves is then solved for by itself. */
+static BrioStatus leave_axes(BrioLinear *to, const uint8_t *axes)
+{
+    BrioMatrix *A = &to->A;
+    if (!to->eliminated) to->eliminated = brio__alloc((size_t)A->n, 1);
+    if (!to->eliminated) return BRIO_ERROR_MEMORY;
+    for (int32_t b = 0; b < A->n; b++) to->eliminated[A->position[b]] = axes[b];
+    for (int32_t J = 0; J < A->n; J++)
+        for (int64_t k = A->start[J]; k < A->start[J + 1]; k++) {
+            int left = to->eliminated[A->row[k]], right = to->eliminated[J];
+            if (!left && !right) continue;
+            double *block = A->value + brio__matrix_slot(A, J, k);
+            int64_t stride = brio__matrix_stride(A, J);
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++) {
+                    double *value = &block[c * stride + r];
+                    if (!(left >> r & 1) && !(right >> c & 1)) continue;
+                    bool diagonal = A->row[k] == J && r == c;
+                    *value = diagonal ? (*value > 0 ? *value : 1) : 0;
+                }
+        }
+    return BRIO_OK;
 }
 
 BrioStatus brio__linear_factor(BrioLinear *linear)
@@ -319,6 +345,7 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
     if (brio__partition_any(linear->options.partition,
                             !brio__all_finite(9 * A->start[A->n], A->value)))
         return BRIO_NOT_FINITE;
+    if (linear->axes) BRIO_CHECK(leave_axes(linear->factored, linear->axes));
     return type->factor_partitions ? type->factor_partitions(linear->self, A, linear->overlay)
                                    : type->factor(linear->factored->self, A);
 }
@@ -346,7 +373,15 @@ static BrioStatus solve_joined(BrioLinear *linear, int k, const double *b, doubl
     return status;
 }
 
-BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x)
+/* Zero where nothing moves, of k vectors. */
+static void mask(const BrioLinear *linear, int k, double *x)
+{
+    for (int64_t i = 0; linear->axes && i < (int64_t)k * linear->A.n; i++)
+        for (int r = 0; r < 3; r++)
+            if (linear->axes[i % linear->A.n] >> r & 1) x[3 * i + r] = 0;
+}
+
+static BrioStatus solve(BrioLinear *linear, int k, const double *b, double *x)
 {
     const BrioMatrix *A = &linear->A;
     int64_t length = 3 * (int64_t)A->n;
@@ -363,6 +398,13 @@ BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double
     BrioStatus status = linear->type->solve(linear->self, A, k, linear->permuted);
     if (status < 0) return status;
     for (int j = 0; j < k; j++) to_coordinates(A, linear->permuted + j * length, x + j * length);
+    return status;
+}
+
+BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x)
+{
+    BrioStatus status = solve(linear, k, b, x);
+    if (status >= 0) mask(linear, k, x);
     return status;
 }
 
@@ -390,4 +432,5 @@ void brio__linear_multiply(BrioLinear *linear, const double *x, double *y)
     brio__matrix_multiply(A, from, to);
     if (linear->overlay) brio__overlay_multiply_add(linear->overlay, A->position, from, to);
     to_coordinates(A, to, y);
+    mask(linear, 1, y);
 }

@@ -117,6 +117,10 @@ typedef struct BrioLinear {
     struct BrioOverlay *overlay; /* blocks beside the pattern of A (overlay.h); NULL: never any */
     struct BrioLinear *factored; /* what the last factorisation took: this, or the joined matrix */
     int64_t joined_iterations;   /* of all joined matrices that there were */
+    /* of coordinate blocks: bits of coordinates that do not move, whose rows and columns count as
+     * zero off the diagonal; NULL: all move. The caller keeps it. */
+    const uint8_t *axes;
+    uint8_t *eliminated; /* the same in elimination order, while it is factored */
 } BrioLinear;
 
 /* Makes the matrix with the pattern of the symmetric graph (full adjacency without diagonal; rows

@@ -322,75 +322,19 @@ static void weigh(Work *w)
     }
 }
 
-/* ---- exact volume and centre ------------------------------------------------------------- */
-
-/* A x = b of n unknowns by Gauss's elimination with pivots; false: singular. `a`: n rows of n + 1.
- */
-static bool solve(int n, double *a, double *x)
-{
-    for (int k = 0; k < n; k++) {
-        int pivot = k;
-        for (int i = k + 1; i < n; i++)
-            if (fabs(a[i * (n + 1) + k]) > fabs(a[pivot * (n + 1) + k])) pivot = i;
-        if (!(fabs(a[pivot * (n + 1) + k]) > 0)) return false;
-        for (int j = 0; j <= n; j++) {
-            double swap = a[k * (n + 1) + j];
-            a[k * (n + 1) + j] = a[pivot * (n + 1) + j];
-            a[pivot * (n + 1) + j] = swap;
-        }
-        for (int i = k + 1; i < n; i++) {
-            double factor = a[i * (n + 1) + k] / a[k * (n + 1) + k];
-            for (int j = k; j <= n; j++) a[i * (n + 1) + j] -= factor * a[k * (n + 1) + j];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        x[k] = a[k * (n + 1) + n];
-        for (int j = k + 1; j < n; j++) x[k] -= a[k * (n + 1) + j] * x[j];
-        x[k] /= a[k * (n + 1) + k];
-    }
-    return true;
-}
-
-/* volume_i (f_0 + f . (Y_i - c)/edge), with the f that give the volume and its centre c; only the
- * volume, if the centre is NULL or a factor would be too far from 1. */
-static void correct(BrioCage *c, double volume, const double *centre)
-{
-    double sampled = 0, a[20] = {0}, f[4], origin[3] = {0, 0, 0};
-    bool close = centre != NULL;
-    for (int r = 0; close && r < 3; r++) origin[r] = centre[r];
-    for (int64_t i = 0; i < c->node_count; i++) sampled += c->volume[i];
-    for (int64_t i = 0; i < c->node_count; i++) c->volume[i] *= volume / sampled;
-    for (int64_t i = 0; i < c->node_count; i++) {
-        double y[4] = {1, 0, 0, 0};
-        for (int r = 0; r < 3; r++) y[r + 1] = (c->x[3 * i + r] - origin[r]) / c->edge;
-        for (int k = 0; k < 16; k++) a[k / 4 * 5 + k % 4] += c->volume[i] * y[k / 4] * y[k % 4];
-    }
-    a[4] = volume;
-    close = close && solve(4, a, f);
-    for (int pass_number = 0; pass_number < 2 && close; pass_number++)
-        for (int64_t i = 0; i < c->node_count; i++) {
-            double factor = close ? f[0] : 1;
-            for (int r = 0; r < 3; r++)
-                factor += f[r + 1] * (c->x[3 * i + r] - origin[r]) / c->edge;
-            if (pass_number)
-                c->volume[i] *= factor;
-            else
-                close = close && factor > 0.25 && factor < 4;
-        }
-    c->enclosed = volume;
-}
+/* ---- exact moments -------------------------------------------------------------------------- */
 
 /* A closed surface that overlaps itself encloses what is in it twice only once. */
 static void correct_volume(Work *w)
 {
-    double volume, centre[3], twice = w->l.twice;
-    brio__lattice_enclosed(w->l.surface, &volume, centre);
-    volume = fabs(volume);
-    bool overlaps = twice > 1e-3 * volume;
-    if (w->l.closed)
-        correct(w->cage, overlaps ? volume - twice : volume, overlaps ? NULL : centre);
+    BrioMoments moments;
+    brio__lattice_enclosed(w->l.surface, &moments);
+    if (!w->l.closed)
+        brio__cage_correct(w->cage, w->l.inside, NULL);
+    else if (w->l.twice > 1e-3 * fabs(moments.volume))
+        brio__cage_correct(w->cage, fabs(moments.volume) - w->l.twice, NULL);
     else
-        correct(w->cage, w->l.inside, NULL);
+        brio__cage_correct(w->cage, fabs(moments.volume), &moments);
 }
 
 /* ---- components -------------------------------------------------------------------------- */
@@ -438,7 +382,8 @@ static BrioStatus check_carried(const Work *w, BrioError *error)
 static BrioStatus look(BrioLattice *l, BrioError *error)
 {
     const BrioMesh *mesh = l->surface;
-    double volume, centre[3], holes = 0;
+    BrioMoments moments;
+    double holes = 0;
     int64_t edges = 0;
     if (mesh->triangle_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT,
@@ -459,8 +404,8 @@ static BrioStatus look(BrioLattice *l, BrioError *error)
                   "sides: what is inside is decided by votes of lines through it; `brio mesh "
                   "repair` mends the usual causes",
                   (long long)edges);
-    brio__lattice_enclosed(mesh, &volume, centre);
-    l->inward = volume < 0;
+    brio__lattice_enclosed(mesh, &moments);
+    l->inward = moments.volume < 0;
     return BRIO_OK;
 }
 
@@ -540,10 +485,11 @@ static BrioStatus make_cage(Work *w)
 static bool is_empty(const Work *w)
 {
     const BrioLattice *l = &w->l;
-    double volume, centre[3], cells = 0, cube = l->edge * l->edge * l->edge;
-    brio__lattice_enclosed(l->surface, &volume, centre);
+    BrioMoments moments;
+    double cells = 0, cube = l->edge * l->edge * l->edge;
+    brio__lattice_enclosed(l->surface, &moments);
     for (int64_t t = 0; t < BRIO_CAGE_TETS * cube_count(l); t++) cells += w->place[t] >= 0;
-    return (l->closed ? fabs(volume) : l->inside) < 1e-4 * cells * cube / BRIO_CAGE_TETS;
+    return (l->closed ? fabs(moments.volume) : l->inside) < 1e-4 * cells * cube / BRIO_CAGE_TETS;
 }
 
 static void free_work(Work *w)

@@ -172,22 +172,6 @@ BrioStatus brio__lattice_sample(BrioLattice *l, BrioCageSample *use, void *conte
     return status;
 }
 
-/* Sums over the tets that the triangles make with the first vertex. */
-void brio__lattice_enclosed(const BrioMesh *mesh, double *volume, double centre[3])
-{
-    const double *o = mesh->x + 3 * (int64_t)mesh->triangle[0];
-    double sum = 0, first[3] = {0, 0, 0}, p[3][3];
-    for (int64_t t = 0; t < mesh->triangle_count; t++) {
-        for (int i = 0; i < 3; i++)
-            brio__subtract3(mesh->x + 3 * (int64_t)mesh->triangle[3 * t + i], o, p[i]);
-        double part = brio__triple3(p[0], p[1], p[2]) / 6;
-        sum += part;
-        for (int r = 0; r < 3; r++) first[r] += part / 4 * (p[0][r] + p[1][r] + p[2][r]);
-    }
-    *volume = sum;
-    for (int r = 0; r < 3; r++) centre[r] = sum != 0 ? o[r] + first[r] / sum : o[r];
-}
-
 /* ---- holes ------------------------------------------------------------------------------ */
 
 typedef struct Rim {

@@ -3,7 +3,7 @@
 #ifndef BRIO_LATTICE_H
 #define BRIO_LATTICE_H
 
-#include "mesh.h"
+#include "cage.h"
 
 typedef struct BrioLattice {
     const BrioMesh *surface;
@@ -31,8 +31,17 @@ void brio__lattice_weights(const double corner[4][3], const double p[3], double 
  * the surface passes, with the volume that it stands for. */
 typedef void BrioCageSample(void *context, int64_t tet, const double p[3], double volume);
 BrioStatus brio__lattice_sample(BrioLattice *lattice, BrioCageSample *use, void *context);
-/* Volume and centre of the closed surface. */
-void brio__lattice_enclosed(const BrioMesh *surface, double *volume, double centre[3]);
+/* Of what a closed surface encloses; negative volume: it looks inward. */
+typedef struct BrioMoments {
+    double volume, centre[3];
+    /* int (X - centre)(X - centre)^T dV / volume: xx, yy, zz, xy, yz, zx */
+    double second[6];
+} BrioMoments;
+
+void brio__lattice_enclosed(const BrioMesh *surface, BrioMoments *moments);
+/* Volumes of the nodes with this sum and, unless it is NULL, with the centre and the second moments
+ * of the body (cage_mass.c). */
+void brio__cage_correct(BrioCage *cage, double volume, const BrioMoments *moments);
 /* The area of the holes (fans about their centres) over that of the surface, and the number of
  * edges around them. */
 BrioStatus brio__lattice_holes(const BrioMesh *surface, double *fraction, int64_t *edges);

@@ -166,16 +166,27 @@ static BrioStatus add_mesh_obstacle(BrioMotionFile *m, const BrioSystem *s, cons
     return BRIO_OK;
 }
 
+/* A constraint that is drawn between two vertices. */
+static bool is_drawn(const BrioConstraint *c)
+{
+    return c->type->drawn && c->point[0].count == 1 && c->point[1].count == 1;
+}
+
 static BrioStatus add_rods(BrioMotionFile *m, const BrioSystem *s, const double *x)
 {
+    int64_t count = 0, k = 0;
+    for (int i = 0; i < s->constraint_count; i++) count += is_drawn(&s->constraint[i]);
+    if (count == 0) return BRIO_OK;
     BrioMotionPart *p = &m->part[m->part_count++];
     p->kind = BRIO_MOTION_RODS;
-    BRIO_CHECK(room(p, "rods", 2 * (int64_t)s->rod_count, 0, s->rod_count));
-    for (int k = 0; k < 2 * s->rod_count; k++) {
-        p->vertex[k] = s->rod[k / 2].vertex[k % 2];
-        p->edge[k] = k;
-        for (int r = 0; r < 3; r++) p->rest[3 * k + r] = (float)x[3 * (int64_t)p->vertex[k] + r];
-    }
+    BRIO_CHECK(room(p, "rods", 2 * count, 0, count));
+    for (int i = 0; i < s->constraint_count; i++)
+        for (int end = 0; is_drawn(&s->constraint[i]) && end < 2; end++, k++) {
+            p->vertex[k] = s->constraint[i].point[end].vertex[0];
+            p->edge[k] = (int32_t)k;
+            for (int r = 0; r < 3; r++)
+                p->rest[3 * k + r] = (float)x[3 * (int64_t)p->vertex[k] + r];
+        }
     return BRIO_OK;
 }
 
@@ -223,7 +234,7 @@ static BrioStatus describe(BrioMotionFile *m, const BrioSystem *s, const double 
     for (int i = 0; i < s->obstacle_count; i++)
         BRIO_CHECK(s->obstacle[i].analytic >= 0 ? add_formula_obstacle(m, s, &s->obstacle[i])
                                                 : add_mesh_obstacle(m, s, &s->obstacle[i], x));
-    return s->rod_count ? add_rods(m, s, x) : BRIO_OK;
+    return add_rods(m, s, x);
 }
 
 BrioStatus brio__motion_create(const BrioSystem *system, const double *rest, const double *x,

@@ -11,6 +11,32 @@ static int32_t root_of(int32_t *parent, int32_t b)
     return b;
 }
 
+/* Joins all that a constraint holds together or, where that has been done (`fixed`), marks what it
+ * ties to something that does not move. */
+static void join_constraint(const BrioSystem *system, const BrioConstraint *constraint,
+                            int32_t *component, bool *fixed)
+{
+    int32_t first = -1;
+    bool ties = false;
+    for (int i = 0; i < constraint->point_count; i++) {
+        const BrioPoint *point = &constraint->point[i];
+        ties |= point->count == 0;
+        for (int k = 0; k < point->count; k++) {
+            int32_t m = system->map_start[point->vertex[k]];
+            int32_t end = system->map_start[point->vertex[k] + 1];
+            ties |= m == end;
+            for (; m < end; m++) {
+                if (first < 0) first = system->map_block[m];
+                if (fixed) continue;
+                int32_t one = root_of(component, first);
+                int32_t other = root_of(component, system->map_block[m]);
+                component[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
+            }
+        }
+    }
+    if (fixed && ties && first >= 0) fixed[component[first]] = true;
+}
+
 /* Joins blocks that an element has both of; marks the components that elements tie to vertices
  * without coordinates. */
 BrioStatus brio__components_find(const BrioSystem *system, int32_t *component, int32_t *count,
@@ -40,16 +66,8 @@ BrioStatus brio__components_find(const BrioSystem *system, int32_t *component, i
                 if (pass && ties && first >= 0) (*fixed)[component[first]] = true;
             }
         }
-        for (int k = 0; !pass && k < system->rod_count; k++) {
-            int32_t block[2] = {-1, -1};
-            for (int end = 0; end < 2; end++) {
-                int32_t m = system->map_start[system->rod[k].vertex[end]];
-                if (m < system->map_start[system->rod[k].vertex[end] + 1])
-                    block[end] = root_of(component, system->map_block[m]);
-            }
-            if (block[0] >= 0 && block[1] >= 0)
-                component[BRIO_MAX(block[0], block[1])] = BRIO_MIN(block[0], block[1]);
-        }
+        for (int k = 0; k < system->constraint_count; k++)
+            join_constraint(system, &system->constraint[k], component, pass ? *fixed : NULL);
         if (pass) break;
         *count = 0;
         /* the least block of its component */
@@ -58,6 +76,8 @@ BrioStatus brio__components_find(const BrioSystem *system, int32_t *component, i
             component[b] = component[b] == b ? (*count)++ : component[component[b]];
         *fixed = brio__calloc((size_t)*count, sizeof **fixed);
         if (!*fixed) return BRIO_ERROR_MEMORY;
+        for (int32_t b = 0; system->axes && b < n; b++)
+            if (system->axes[b]) (*fixed)[component[b]] = true;
     }
     return BRIO_OK;
 }

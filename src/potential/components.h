@@ -1,6 +1,6 @@
 /* Components of the system, which of them fly, and which nothing holds.
  *
- * A component is all that elements and rods hold together. What acts inside of it adds up to
+ * A component is all that elements and constraints hold together. What acts inside of it adds up to
  * nothing, so that the sum R of all its forces except weight tells how far it is carried: none in
  * free flight, minus the weight W of what lies or hangs at rest. Nothing needs to be known of who
  * carries it. */

@@ -113,6 +113,17 @@ static void bound(void *self, const BrioPose *pose, double *bound, BrioComponent
     }
 }
 
+void brio__potential_expect(BrioPotential *p, const BrioState *state, const double *x,
+                            const double *dx)
+{
+    Pairs *c = p->self[BRIO_MEMBER_contact];
+    if (!c) return;
+    double start = brio__seconds();
+    BrioContactTotals before = *brio__contact_totals(c->contact);
+    brio__contact_expect(c->contact, state->param, x, dx);
+    book(c, start, before);
+}
+
 BrioContact *brio__potential_contact(const BrioPotential *p)
 {
     const Pairs *c = p->self[BRIO_MEMBER_contact];

@@ -73,6 +73,7 @@ BrioSum brio__potential_evaluate(BrioPotential *p, const BrioPose *pose, double 
         sum.energy = *all;
         if (gradient) brio__partition_complete(s->partition, gradient);
     }
+    if (gradient) brio__system_mask(s, gradient);
     sum.noise = brio__evaluate_noise(brio__potential_elements(p), pose->state->param, p->row);
     for (int i = 0; i < BRIO_MEMBER_COUNT; i++) {
         sum.member[i] = member[i];
@@ -138,6 +139,7 @@ BrioStatus brio__potential_graph(BrioPotential *p, int64_t **start, int32_t **ne
 BrioStatus brio__potential_plan(BrioPotential *p, bool overlay, BrioLinear *matrix)
 {
     BRIO_CHECK(brio__evaluator_plan(brio__potential_elements(p), matrix));
+    matrix->axes = p->system->axes;
     if (!matrix->overlay && (overlay || brio__potential_contact(p)))
         return brio__overlay_create(&matrix->overlay);
     return BRIO_OK;

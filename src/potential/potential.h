@@ -111,6 +111,9 @@ double brio__potential_max_step(BrioPotential *potential, const BrioPose *pose, 
                                 BrioLimit *limit);
 void brio__potential_bound(BrioPotential *potential, const BrioPose *pose, double *bound,
                            BrioComponents *components);
+/* The motion x + [0,1] dx comes: contacts are looked for on it at once. */
+void brio__potential_expect(BrioPotential *potential, const BrioState *state, const double *x,
+                            const double *dx);
 /* Marks the coordinate blocks that touch an analytic obstacle. */
 void brio__potential_mark_touching(BrioPotential *potential, const BrioPose *pose, bool *mark);
 /* What makes P infinite or not a number at a pose; false: no single element does. */

@@ -130,8 +130,8 @@ static BrioStatus build_body(BrioBodyWork *w, BrioNode *materials, int number, i
     BrioStatus status = brio_builder_body(w->builder, &w->def, &w->body, &inner);
     if (status != BRIO_OK) return brio__at_node(w->node, status, error, &inner);
     BRIO_CHECK(place_vertices(w, error));
-    BRIO_CHECK(brio__read_surface(w, error));
-    return brio__read_fixed(w, error);
+    BRIO_CHECK(brio__read_fixed(w, error)); /* by groups of faces, which the next one takes */
+    return brio__read_surface(w, error);
 }
 
 static BrioStatus read_array(BrioNode *node, Array *array, BrioError *error)
@@ -171,7 +171,7 @@ static BrioStatus read_body(BrioNode *root, BrioScene *scene, BrioBuilder *build
         brio__free(w.spring);
         brio__free(w.x);
         brio__free(w.chosen);
-        brio__free((void *)w.script.keys);
+        brio__free_script(&w.script);
         if (status != BRIO_OK) return status;
     }
     return BRIO_OK;

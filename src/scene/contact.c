@@ -57,6 +57,7 @@ typedef struct Obstacle {
     double point[3], normal[3];
     double spacing;
     bool formula;
+    BrioSequenceKeys sequence;
 } Obstacle;
 
 /* clang-format off */
@@ -69,7 +70,8 @@ typedef struct Obstacle {
      KEY_WORDS("obstacle0, obstacle1, ..."), KEY_INTO(Obstacle, name)}
 #define OBSTACLE_PLACE                                                                            \
     {KEY_MAP("transform", "Scale (not with a formula), then rotate, then translate.")},           \
-    {KEY_MAP("script", "How it moves. Not with a formula.")}
+    {KEY_MAP("script", "How it moves. Not with a formula.")},                                     \
+    BRIO_SEQUENCE_KEYS(Obstacle, sequence)
 /* clang-format on */
 
 static const BrioKey plane_keys[] = {
@@ -83,8 +85,9 @@ BRIO_SECTION(plane){"obstacles[]", "Obstacles: planes", plane_keys};
 static const BrioKey mesh_keys[] = {
     OBSTACLE_TYPE,
     {KEY_FILE("mesh", "Its file, relative to the scene file: triangles, or tets whose surface "
-                      "counts; without them segments, or else points. For laws between surfaces."),
-     KEY_REQUIRED},
+                      "counts; without them segments, or else points. Not needed where a sequence "
+                      "has triangles."),
+     KEY_WORDS("that of the sequence")},
     OBSTACLE_PLACE,
     KEY_END};
 BRIO_SECTION(mesh_obstacle){"obstacles[] of type mesh", "Obstacles: meshes", mesh_keys};
@@ -95,7 +98,8 @@ static const BrioKey shape_keys[] = {
     {KEY_BOOLEAN("formula", 0,
                  "Of a shape of `brio list obstacles`: its exact distance in place of triangles. "
                  "Vertices of bodies meet it, edges and faces between them do not."),
-     KEY_WORDS("false; of laws between vertices true"), KEY_INTO(Obstacle, formula)},
+     KEY_WORDS("false; of laws between vertices true, unless it moves"),
+     KEY_INTO(Obstacle, formula)},
     OBSTACLE_PLACE,
     KEY_END};
 BRIO_SECTION(shape_obstacle){"obstacles[] of a shape",
@@ -157,25 +161,51 @@ static BrioStatus no_such_type(BrioNode *node, const char *type, BrioError *erro
     return brio__no_such(brio__type_node(node), "obstacle type", type, names, count, error);
 }
 
-/* The mesh of an obstacle: a file or a shape. */
+/* The first frame of a sequence that has triangles. */
+static BrioStatus sequence_mesh(BrioNode *node, const BrioSequence *sequence, BrioMesh **mesh,
+                                BrioError *error)
+{
+    if (!sequence || sequence->triangle_count == 0)
+        return brio__node_error(node, error,
+                                sequence ? "this sequence has no triangles: give mesh besides"
+                                         : "an obstacle of type mesh needs mesh, or a sequence "
+                                           "that has triangles (OBJ, GLB)");
+    BRIO_CHECK(
+        brio__mesh_create(sequence->vertex_count, 0, sequence->triangle_count, 0, mesh, error));
+    memcpy((*mesh)->x, sequence->x, 3 * (size_t)sequence->vertex_count * sizeof *sequence->x);
+    memcpy((*mesh)->triangle, sequence->triangle,
+           3 * (size_t)sequence->triangle_count * sizeof *sequence->triangle);
+    return BRIO_OK;
+}
+
+/* The mesh of an obstacle: a file, a shape, or that of its sequence; and its rows. */
 static BrioStatus obstacle_mesh(const BrioScene *scene, BrioNode *node, const char *type,
-                                BrioMesh **mesh, BrioError *error)
+                                const BrioSequence *sequence, BrioMesh **mesh, BrioError *error)
 {
     BrioError inner = {0};
     if (!strcmp(type, "mesh")) {
         char path[4096];
-        BRIO_CHECK(brio__read_keys(node, mesh_keys, NULL, error));
         BrioNode *file = brio__node_get(node, "mesh");
+        if (!file) return sequence_mesh(node, sequence, mesh, error);
         BRIO_CHECK(brio__file_path(scene, file, path, sizeof path, error));
         BrioStatus status = brio_mesh_read(path, mesh, &inner);
         return status == BRIO_OK ? BRIO_OK : brio__at_node(file, status, error, &inner);
     }
     const BrioShape *shape = brio__shape(type);
     double values[BRIO_MAX_VALUES];
-    if (!shape) return no_such_type(node, type, error);
     BRIO_CHECK(shape_values(node, shape, values, error));
     BrioStatus status = brio_mesh_shape(type, values, mesh, &inner);
     return status == BRIO_OK ? BRIO_OK : brio__at_node(node, status, error, &inner);
+}
+
+static BrioStatus obstacle_rows(BrioNode *node, const char *type, Obstacle *rows, BrioError *error)
+{
+    brio__key_defaults(mesh_keys, rows);
+    if (!strcmp(type, "mesh")) return brio__read_keys(node, mesh_keys, rows, error);
+    const BrioShape *shape = brio__shape(type);
+    double values[BRIO_MAX_VALUES];
+    return shape ? read_besides(node, shape_keys, rows, shape->fields, values, error)
+                 : no_such_type(node, type, error);
 }
 
 static BrioStatus read_mesh_obstacle(const BrioScene *scene, BrioNode *node, const char *type,
@@ -185,22 +215,23 @@ static BrioStatus read_mesh_obstacle(const BrioScene *scene, BrioNode *node, con
     BrioPlacement placement = brio__placement();
     BrioScript script = brio_default_script();
     BrioMesh *mesh = NULL;
-    BrioNode *moved = brio__node_get(node, "script");
+    Obstacle rows;
+    bool moves = false;
     BrioError inner = {0};
-    BrioStatus status = BRIO_OK;
     BRIO_CHECK(brio__read_transform(brio__node_get(node, "transform"), &placement, error));
-    if (moved) status = brio__read_script(moved, &script, error);
-    if (status == BRIO_OK) status = obstacle_mesh(scene, node, type, &mesh, error);
+    BRIO_CHECK(obstacle_rows(node, type, &rows, error));
+    BrioStatus status = brio__read_motion(scene, node, &rows.sequence, &script, &moves, error);
+    if (status == BRIO_OK) status = obstacle_mesh(scene, node, type, script.sequence, &mesh, error);
     if (status == BRIO_OK) {
         memcpy(def.linear, placement.linear, sizeof def.linear);
         memcpy(def.translate, placement.translate, sizeof def.translate);
         def.name = name;
         def.mesh = mesh;
-        def.script = moved ? &script : NULL;
+        def.script = moves ? &script : NULL;
         status = brio_builder_obstacle(builder, &def, &inner);
         if (status != BRIO_OK) brio__at_node(node, status, error, &inner);
     }
-    brio__free((void *)script.keys);
+    brio__free_script(&script);
     brio_mesh_free(mesh);
     return status;
 }
@@ -215,10 +246,12 @@ static BrioStatus read_formula_obstacle(BrioNode *node, const char *type, const 
     const BrioShape *shape = brio__shape(type);
     bool known = shape && brio__obstacle_type(type);
     double values[BRIO_MAX_VALUES] = {0};
+    if (!script) script = brio__node_get(node, "sequence");
     if (script)
         return brio__node_key_error(script, error,
-                                    "obstacles with a formula stand still: leave the script out, "
-                                    "or take triangles (formula: false, contact of type ipc)");
+                                    "obstacles with a formula stand still: leave the %s out, or "
+                                    "take triangles (formula: false)",
+                                    script->key);
     if (!shape && strcmp(type, "mesh")) return no_such_type(node, type, error);
     BRIO_CHECK(brio__read_transform(brio__node_get(node, "transform"), &placement, error));
     if (known) BRIO_CHECK(shape_values(node, shape, values, error));
@@ -284,25 +317,23 @@ static BrioStatus read_heightfield(const BrioScene *scene, BrioNode *node, BrioB
     return status;
 }
 
-/* Laws between vertices meet formulas only; others meet triangles unless a formula is asked for. */
+/* Laws between vertices meet formulas where there is one and it stands still; others meet triangles
+ * unless a formula is asked for. */
 static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, const BrioLaw *law,
                                 BrioBuilder *builder, BrioError *error)
 {
     const char *type, *name = NULL;
     BrioNode *given;
-    bool vertices = law->traits & BRIO_LAW_VERTICES, formula = vertices;
+    bool vertices = law->traits & BRIO_LAW_VERTICES;
     BRIO_CHECK(brio__expect(node, BRIO_NODE_MAP, error));
     BRIO_CHECK(brio__type_of(node, &type, error));
     if (!strcmp(type, "plane")) return read_plane(node, builder, error);
     if (!strcmp(type, "heightfield")) return read_heightfield(scene, node, builder, error);
+    bool moves = brio__node_get(node, "script") || brio__node_get(node, "sequence");
+    bool formula = vertices && !moves && brio__obstacle_type(type);
     if ((given = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(given, &name, error));
     if ((given = brio__node_get(node, "formula")))
         BRIO_CHECK(brio__node_boolean(given, &formula, error));
-    if (vertices && !formula)
-        return brio__node_error(given, error,
-                                "contact of type %s knows no triangles: leave formula out, or take "
-                                "type: ipc",
-                                law->name);
     if (formula) return read_formula_obstacle(node, type, name, builder, error);
     return read_mesh_obstacle(scene, node, type, name, builder, error);
 }

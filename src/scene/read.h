@@ -40,6 +40,7 @@ BrioStatus brio__read_damping(BrioNode *root, BrioScene *scene, BrioError *error
 BrioStatus brio__read_output(BrioNode *root, BrioScene *scene, BrioError *error);
 BrioStatus brio__read_probes(BrioNode *root, BrioScene *scene, BrioError *error);
 BrioStatus brio__read_constraints(BrioNode *root, BrioBuilder *builder, BrioError *error);
+BrioStatus brio__read_stitches(BrioNode *root, BrioBuilder *builder, BrioError *error);
 BrioStatus brio__read_forces(BrioNode *root, BrioBuilder *builder, BrioError *error);
 
 /* A material: a name of `materials`, of a preset or of a type, alone or as the type of a map that
@@ -65,8 +66,27 @@ typedef struct BrioPlacement {
 BrioPlacement brio__placement(void); /* as it is */
 /* `node` may be NULL. */
 BrioStatus brio__read_transform(BrioNode *node, BrioPlacement *placement, BrioError *error);
-/* `keys` of the script are allocated: the caller frees them, also after an error. */
-BrioStatus brio__read_script(BrioNode *node, BrioScript *script, BrioError *error);
+
+/* How points move: `script` and `sequence` of an entry (motion.c). What the script points to is
+ * allocated: brio__free_script frees it, also after an error. */
+typedef struct BrioSequenceKeys {
+    double fps, start;
+} BrioSequenceKeys;
+#define BRIO_SEQUENCE_KEYS(type, member)                                                           \
+    {KEY_OTHER("sequence", "a file, or a list of files",                                           \
+               "Positions over time in place of those of the mesh (docs/motion.md): .pc2, .mdd, "  \
+               ".glb, .csv, or a mesh for each frame, such as walk_####.obj.")},                   \
+        {KEY_REAL("fps", "1/s", 24, KEY_POSITIVE, 1e9, "Frames a second of files without times."), \
+         KEY_INTO(type, member.fps)},                                                              \
+    {                                                                                              \
+        KEY_REAL("start", "s", 0, -1e9, 1e9,                                                       \
+                 "When the first frame is; added to the times that a file has."),                  \
+            KEY_INTO(type, member.start)                                                           \
+    }
+/* `moves`: whether there is any motion. */
+BrioStatus brio__read_motion(const BrioScene *scene, BrioNode *entry, const BrioSequenceKeys *keys,
+                             BrioScript *script, bool *moves, BrioError *error);
+void brio__free_script(BrioScript *script);
 
 /* ---- where scenes are ------------------------------------------------------------------- */
 

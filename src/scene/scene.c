@@ -47,7 +47,9 @@ static const BrioKey scene_keys[] = {
     {KEY_LIST("obstacles",
               "What bodies meet and do not move: planes, shapes, meshes; needs contact.")},
     {KEY_LIST("forces", "Forces beside gravity: `brio list forces`.")},
-    {KEY_LIST("constraints", "Rigid rods between vertices; for integrators that take them.")},
+    {KEY_LIST("constraints", "Rods and joints: `brio list constraints`; for integrators that take "
+                             "them.")},
+    {KEY_LIST("stitches", "Springs from the points of a body to the nearest ones of another.")},
     KEY_END};
 BRIO_SECTION(scene){"", "The scene", scene_keys};
 
@@ -59,16 +61,16 @@ static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *
     BrioStatus status = brio_builder_finish(builder, &scene->system, &scene->state, &inner);
     if (status == BRIO_OK) return brio__scene_give_looks(scene, error);
     int obstacle = brio__builder_obstacle_at_fault(builder);
-    int rod = brio__builder_rod_at_fault(builder);
+    int constraint = brio__builder_constraint_at_fault(builder);
     const BrioNode *node = brio__node_get(root, "bodies");
     if (obstacle >= 0) node = brio__node_get(root, "obstacles")->child[obstacle];
-    if (rod >= 0) node = brio__node_get(root, "constraints")->child[rod];
+    if (constraint >= 0) node = brio__node_get(root, "constraints")->child[constraint];
     int force = brio__builder_force_at_fault(builder);
     if (force >= 0) node = brio__node_get(root, "forces")->child[force];
     return brio__at_node(node, status, error, &inner);
 }
 
-/* Not every integrator goes with obstacles or rods. */
+/* Not every integrator goes with obstacles or constraints. */
 static BrioStatus check_integrator(BrioNode *root, const BrioScene *scene, BrioError *error)
 {
     BrioError inner = {0};
@@ -109,6 +111,7 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
     BRIO_CHECK(brio__read_bodies(root, scene, builder, error));
     BRIO_CHECK(brio__read_pairs(root, builder, error));
     BRIO_CHECK(brio__read_constraints(root, builder, error));
+    BRIO_CHECK(brio__read_stitches(root, builder, error));
     BRIO_CHECK(brio__read_forces(root, builder, error));
     BRIO_CHECK(finish_builder(root, scene, builder, error));
     BRIO_CHECK(check_integrator(root, scene, error));

@@ -1,4 +1,4 @@
-/* `transform` and `script`, of bodies and of obstacles: where something starts and how it moves. */
+/* `transform` of bodies and of obstacles: where something starts. */
 #include "read.h"
 
 typedef struct Transform {
@@ -13,18 +13,6 @@ static const BrioKey transform_keys[] = {
     {KEY_VECTOR("translate", "m", 0, "Shift."), KEY_INTO(Transform, translate)},
     KEY_END};
 BRIO_SECTION(transform){"bodies[].transform", "Where a body starts", transform_keys};
-
-static const BrioKey script_keys[] = {
-    {KEY_VECTOR("velocity", "m/s", 0, "Shift per second."), KEY_INTO(BrioScript, velocity)},
-    {KEY_VECTOR("angular", "rad/s", 0, "Turning."), KEY_INTO(BrioScript, angular)},
-    {KEY_VECTOR("about", "m", 0, "Point about which they turn."), KEY_INTO(BrioScript, about)},
-    {KEY_REAL("start", "s", 0, 0, 1e9, "When the motion starts."), KEY_INTO(BrioScript, start)},
-    {KEY_REAL("end", "s|never", INFINITY, 0, 1e9, "When it stops; they stay there."),
-     KEY_INTO(BrioScript, end)},
-    {KEY_LIST("keys", "Shifts at given times, linear in between, beside the motion above."),
-     KEY_TAKES("list of [t, dx, dy, dz]")},
-    KEY_END};
-BRIO_SECTION(script){"bodies[].fix[].script", "Scripts (also of attachments)", script_keys};
 
 BrioPlacement brio__placement(void)
 {
@@ -66,28 +54,5 @@ BrioStatus brio__read_transform(BrioNode *node, BrioPlacement *placement, BrioEr
     }
     for (int i = 0; i < 9; i++) placement->linear[i] = R[i] * t.scale[i % 3];
     for (int r = 0; r < 3; r++) placement->translate[r] = t.translate[r];
-    return BRIO_OK;
-}
-
-BrioStatus brio__read_script(BrioNode *node, BrioScript *script, BrioError *error)
-{
-    BRIO_CHECK(brio__read_keys(node, script_keys, script, error));
-    if (script->end < script->start)
-        return brio__node_error(brio__node_get(node, "end"), error,
-                                "end = %g s is out of range: the motion starts at %g s",
-                                script->end, script->start);
-    BrioNode *keys = brio__node_get(node, "keys");
-    if (!keys) return BRIO_OK;
-    double *rows = brio__alloc((size_t)keys->count * 4, sizeof *rows);
-    if (!rows) return brio__no_memory(error);
-    script->keys = rows;
-    script->key_count = keys->count;
-    for (int k = 0; k < keys->count; k++) {
-        BRIO_CHECK(brio__node_reals(keys->child[k], rows + 4 * k, 4, error));
-        if (k > 0 && !(rows[4 * k] > rows[4 * k - 4]))
-            return brio__node_error(keys->child[k], error,
-                                    "the times of keys must rise: %g s comes after %g s",
-                                    rows[4 * k], rows[4 * k - 4]);
-    }
     return BRIO_OK;
 }

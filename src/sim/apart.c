@@ -412,10 +412,10 @@ BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error)
     char text[160];
     *r = (BrioUntangled){.vertex = -1};
     if (s->start != BRIO_START_UNTANGLE || !s->barrier || sim->state->step > 0) return BRIO_OK;
-    if (s->partition || s->rod_count)
+    if (s->partition || s->constraint_count)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED, "contact.start: untangle does not go with %s",
-            s->partition ? "several processes" : "rods, whose lengths it would change");
+            s->partition ? "several processes" : "rods and joints, which it would pull apart");
     BRIO_CHECK(untangle(sim, r, error));
     if (r->after || r->behind) return refuse_tangle(s, r, error);
     if (r->vertex < 0) return BRIO_OK;

@@ -219,6 +219,20 @@ static const BrioTerm *attachment_term(const BrioSystem *s)
     return NULL;
 }
 
+/* Broken ones stay broken: those that stay keep their order. */
+static void carry_stitches(const Carry *c)
+{
+    if (c->to->stitch_term < 0 || c->from->stitch_term < 0) return;
+    const BrioTerm *term = &c->to->term[c->to->stitch_term];
+    const BrioTerm *before = &c->from->term[c->from->stitch_term];
+    const BrioStitchPlan *now = c->to->plans->stitch, *old = c->from->plans->stitch;
+    for (int64_t i = 0, k = 0; i < term->elements; i++) {
+        while (k < before->elements && memcmp(&now[i], &old[k], sizeof *now)) k++;
+        if (k == before->elements) break;
+        c->state->param[term->live + i] = c->old->param[before->live + k++];
+    }
+}
+
 static void carry_attachments(const Carry *c)
 {
     const BrioTerm *term = attachment_term(c->to), *before = attachment_term(c->from);
@@ -286,6 +300,7 @@ static void carry_state(const Carry *c)
     for (int i = 0; i < BRIO_MIN(c->to->obstacle_count, c->from->obstacle_count); i++)
         carry_obstacle(c, i);
     carry_attachments(c);
+    carry_stitches(c);
     carry_forces(c);
     carry_params(c, c->to->term[c->to->gravity_term].params,
                  c->from->term[c->from->gravity_term].params, 3);

@@ -1,5 +1,5 @@
 /* Kinetic energy 1/2 v.M v of the coordinates; momenta of everything that moves, scripted vertices
- * included; potentials by term; distances from obstacles; lengths of rods. */
+ * included; potentials by term; distances from obstacles; how well constraints hold. */
 #include "ledger.h"
 
 #include <string.h>
@@ -37,13 +37,14 @@ static void add_contacts(BrioPotential *potential, const BrioState *state, const
     ledger->min_distance = min < INFINITY ? min : NAN;
 }
 
-static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
+/* The solver has room for the points of constraints. */
+static void add_constraints(const BrioSystem *s, const BrioConstraints *c, const double *x,
+                            BrioLedger *ledger)
 {
-    for (int i = 0; i < s->rod_count; i++) {
-        const double *a = x + 3 * (int64_t)s->rod[i].vertex[0];
-        const double *b = x + 3 * (int64_t)s->rod[i].vertex[1];
-        double distance = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
-        ledger->rods = fmax(ledger->rods, fabs(distance / s->rod[i].length - 1));
+    for (int i = 0; c && i < s->constraint_count; i++) {
+        double *y = c->points + c->points_at[i];
+        brio__constraint_points(&s->constraint[i], x, y);
+        ledger->rods = fmax(ledger->rods, brio__constraint_violation(&s->constraint[i], y));
     }
 }
 
@@ -55,7 +56,7 @@ static void add_potentials(BrioSim *sim, const double *x, BrioLedger *ledger)
                                            &(BrioPose){sim->state, x, sim->state->time}, NULL,
                                            sim->term_energy);
     ledger->potential = sum.energy;
-    ledger->contact = sum.member[BRIO_MEMBER_contact];
+    ledger->contact = sum.member[BRIO_MEMBER_contact] + sum.member[BRIO_MEMBER_colliders];
     ledger->attachment = sum.member[BRIO_MEMBER_hands];
     sim->force_energy = sum.member[BRIO_MEMBER_forces];
     double none = 0;
@@ -73,6 +74,7 @@ static void add_losses(const BrioSim *sim, BrioLedger *ledger)
     const BrioState *state = sim->state;
     int friction = sim->stepper->dissipation->friction;
     if (friction >= 0) ledger->friction = state->dissipated[friction];
+    ledger->dissipated = state->broken;
     for (int i = 0; i < BRIO_LOSSES; i++) {
         ledger->dissipated_by[i] = state->dissipated[i];
         ledger->dissipated += state->dissipated[i];
@@ -119,7 +121,7 @@ void brio__ledger(BrioSim *sim, BrioLedger *ledger)
                            .rods = NAN};
     add_potentials(sim, x, ledger);
     add_contacts(sim->stepper->potential, state, x, ledger);
-    add_rods(sim->system, x, ledger);
+    add_constraints(sim->system, sim->stepper->solver->constraints, x, ledger);
     ledger->kinetic = brio_stepper_kinetic(sim->stepper, state->v);
     ledger->total = ledger->kinetic + ledger->potential;
     add_losses(sim, ledger);

@@ -75,8 +75,9 @@ static BrioStatus take_over(BrioSim *sim, int obstacle, bool bends, BrioError *e
     BRIO_CHECK(brio_sim_edit(sim, &edit, error));
     BrioObstaclePlan *plan = &edit->obstacle[obstacle];
     BrioScript still = brio_default_script();
-    BrioStatus status =
-        plan->driven ? BRIO_OK : brio__plan_script(edit, &still, &plan->script, error);
+    BrioStatus status = plan->driven ? BRIO_OK
+                                     : brio__plan_script(edit, &still, &(BrioScriptPoints){0},
+                                                         &plan->script, error);
     plan->driven = true;
     plan->bends |= bends;
     if (status == BRIO_OK) status = brio__edit_finish(sim, edit, error);

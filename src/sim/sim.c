@@ -6,6 +6,7 @@
 #include "../damping/forces.h"
 #include "../field.h"
 #include "apart.h"
+#include "joints.h"
 #include "ledger.h"
 
 #include <string.h>
@@ -123,6 +124,11 @@ static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *
             "%s knows the lengths of springs and planes, nothing else, so bodies would pass "
             "through other obstacles and each other; take another integrator",
             integrator->name);
+    if (system->stitch_term >= 0)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s knows the lengths of springs and no stitches; take another "
+                           "integrator",
+                           integrator->name);
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
         if (energy->element != BRIO_ELEMENT_SPRING)
@@ -162,11 +168,12 @@ static BrioStatus check_forces(const BrioSystem *system, const BrioIntegrator *i
                                "%s looks for the least potential, and force \"%s\" (%s) has none; "
                                "take it out, or use backward-euler with damping",
                                integrator->name, force->name, force->type->name);
-        if (force->type->volume && system->rod_count)
-            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "force \"%s\" couples a whole body by its volume, and rods are "
-                               "solved for without that; take springs in place of the rods",
-                               force->name);
+        if (force->type->volume && system->constraint_count)
+            return brio__error(
+                error, BRIO_ERROR_UNSUPPORTED,
+                "force \"%s\" couples a whole body by its volume, and constraints are "
+                "solved for without that; take stitches or springs in their place",
+                force->name);
     }
     return BRIO_OK;
 }
@@ -177,12 +184,12 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
     unsigned traits = integrator->traits;
     if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
     char names[512];
-    if (system->rod_count && !(traits & BRIO_TAKES_CONSTRAINTS)) {
+    if (system->constraint_count && !(traits & BRIO_TAKES_CONSTRAINTS)) {
         list_integrators(BRIO_TAKES_CONSTRAINTS, names, sizeof names);
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s does not take rods%s; use one of %s",
-                           integrator->name,
-                           integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "",
-                           names);
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "%s does not take rods and other constraints%s; use one of %s", integrator->name,
+            integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "", names);
     }
     BRIO_CHECK(check_forces(system, integrator, traits, error));
     if (system->friction && (traits & BRIO_LINEARISED))
@@ -211,7 +218,8 @@ BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *
 static BrioStatus check_partition(const BrioSystem *system, const BrioSimDef *def, unsigned traits,
                                   BrioError *error)
 {
-    const char *what = system->rod_count                                 ? "rods"
+    const char *what = system->constraint_count                          ? "constraints"
+                       : system->stitch_term >= 0                        ? "stitches"
                        : brio__solver_type(def->solver.type)->unfinished ? "solver: local-global"
                        : traits & BRIO_SPRINGS_ONLY                      ? def->integrator
                                                                          : NULL;
@@ -490,6 +498,7 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
     brio__notes_begin(sim);
     BrioStatus status = brio__stepper_advance(sim->stepper, sim->state, h);
     brio__sim_relax_stepped(sim, dhat, status == BRIO_OK);
+    if (status == BRIO_OK) brio__sim_break_stitches(sim);
     brio__notes_end(sim, h, status == BRIO_OK);
     return brio__sim_report(sim, status, error);
 }

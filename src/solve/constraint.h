@@ -1,9 +1,8 @@
-/* Rigid rods: holonomic conditions g_i(q) = (|x_a - x_b|^2 - l^2)/(2 l) = 0 on world vertices
- * x = J q + b(t), kept by multipliers. Row i of G = dg/dq pulls its two ends along (x_a - x_b)/l,
- * which has length 1 where the condition holds.
+/* The constraints of a system (constraint/constraint.h) kept by multipliers: conditions g(q) = 0
+ * and g(q) >= 0 with the rows G = dg/dq, on points of x = J q + b(t).
  *
- * The rods' matrices are dense (one row and column a rod): meant for chains and frames of up to
- * some hundred rods. */
+ * The multipliers' matrices are dense (one row and column a condition): meant for mechanisms of up
+ * to some hundred conditions. */
 #ifndef BRIO_CONSTRAINT_H
 #define BRIO_CONSTRAINT_H
 
@@ -11,58 +10,76 @@
 
 typedef struct BrioConstraints {
     const BrioSystem *system;
-    int count;
+    int count;             /* rows */
+    int one_sided_count;   /* of them */
+    const bool *one_sided; /* count, like */
+    int *of;               /* which constraint each is of, */
+    int64_t *at;           /* and where its gradient begins */
     /* count; `change` is that of the multipliers in a Newton step */
     double *g, *multiplier, *change;
-    double *kept; /* multipliers before a line search */
-    /* 3 count: (x_a - x_b)/l where g is taken, and where the rods pull from */
-    double *direction, *force_direction;
-    double *inertia; /* count: the mass that a rod sees, 1/(G M^-1 G^T)_ii */
-    double *column;  /* count + 1 vectors of the length of q */
-    double *schur;   /* count x count */
-    double *world;   /* 3 vertex_count */
-    double longest;  /* of the lengths */
-    double *force;   /* of the length of q: G^T multiplier */
-    /* curvature: springs of no rest length and stiffness multiplier/l */
-    BrioTerm term;
-    double *stiffness; /* of them: lanes */
-    BrioEvaluator *evaluator;
+    double *kept;    /* multipliers before a line search */
+    double *penalty; /* weight of |g| in the merit of a line search */
+    double *inertia; /* the mass that a row sees, 1/(G M^-1 G^T)_ii where the solve began */
+    /* of each row by the points of its constraint: where g is taken, and where it pulls from */
+    double *gradient, *force_gradient;
+    int64_t gradients; /* their length */
+    double *points;    /* of all constraints, where g is taken */
+    int64_t *points_at;
+    double *column; /* count + 1 vectors of the length of q */
+    double *schur;  /* 2 x count x count: the matrix, and room */
+    double *room;   /* 2 count */
+    bool *active;   /* rows that hold with equality */
+    double *world;  /* 3 vertex_count */
+    double longest; /* of the lengths */
+    double *force;  /* of the length of q: G^T multiplier */
+    double scale;   /* the multipliers over this are forces, in N; 0: nothing was solved yet */
 } BrioConstraints;
 
 BrioStatus brio__constraints_create(const BrioSystem *system, BrioConstraints **constraints);
 void brio__constraints_free(BrioConstraints *constraints);
 
-/* g and the directions at world positions x; returns the largest |g_i|/l_i. */
+/* g and the gradients at world positions x; returns the largest violation over its length. */
 double brio__constraints_update(BrioConstraints *constraints, const double *x);
-/* The rods pull along the directions of the last update from now on. */
+/* Constraints pull along the gradients of the last update from now on. */
 void brio__constraints_pull_from_here(BrioConstraints *constraints);
-/* gradient += G^T multiplier, with the directions that rods pull along; that sum alone stays in
- * `force`. */
+/* Masses that rows see, of the last update. */
+void brio__constraints_weigh(BrioConstraints *constraints);
+/* gradient += G^T multiplier, with the gradients that constraints pull along; that sum alone stays
+ * in `force`. */
 void brio__constraints_add_force(BrioConstraints *constraints, double *gradient);
-/* sum of inertia g^2: beside |residual|^2 in M^-1, what the line search lowers. */
+/* sum of inertia g^2 over conditions that do not hold: beside |residual|^2 in M^-1, what the line
+ * search lowers. */
 double brio__constraints_merit(const BrioConstraints *constraints);
+/* Raises the penalties to twice the multipliers that a whole step leads to. */
+void brio__constraints_raise_penalty(BrioConstraints *constraints);
+/* sum of penalty |g| over conditions that do not hold. */
+double brio__constraints_penalty(const BrioConstraints *constraints);
 
-/* Joins the rods' pairs of blocks to the graph of a matrix, which is replaced. */
+/* Joins the pairs of blocks that constraints couple to the graph of a matrix, which is replaced. */
 BrioStatus brio__constraints_join_graph(const BrioConstraints *constraints, int32_t n,
                                         int64_t **start, int32_t **neighbour);
-BrioStatus brio__constraints_plan(BrioConstraints *constraints, const BrioLinear *linear);
-/* matrix += sum_i multiplier_i d2g_i/dq2; semidefinite (tension only) if asked. */
-void brio__constraints_assemble(BrioConstraints *constraints, const double *x, bool project,
-                                BrioLinear *linear);
+/* matrix += sum_i multiplier_i d2g_i/dq2 where g was last taken; semidefinite if asked. */
+void brio__constraints_assemble(BrioConstraints *constraints, bool project, BrioLinear *linear);
 
 /* Solves
  *
  *     | A  F^T | | step   |   | -residual |
  *     | G  0   | | change | = | -g        |
  *
- * with F the rows that rods pull along and G those where g was taken; A is factored in `linear`.
- * NOT_POSITIVE_DEFINITE: the rods' conditions are not independent. */
+ * with F the rows that constraints pull along and G those where g was taken; A is factored in
+ * `linear`. One-sided rows end with g + G step >= 0, multiplier + change <= 0, one of them 0.
+ * NOT_POSITIVE_DEFINITE: the conditions are not independent. */
 BrioStatus brio__constraints_solve(BrioConstraints *constraints, BrioLinear *linear,
                                    const double *residual, double *step);
 
-/* v -= M^-1 G^T (G M^-1 G^T)^-1 (G v + dg/dt) at the coordinates q and a time: velocities that rods
- * allow. */
+/* v -= M^-1 G^T (G M^-1 G^T)^-1 (G v + dg/dt) at the coordinates q and a time: velocities that
+ * constraints allow. One-sided rows take part where they hold with equality and v leads on. */
 BrioStatus brio__constraints_fit(BrioConstraints *constraints, const BrioState *state,
                                  const double *q, double time, double *v);
+
+/* Force and torque about its first point that a constraint exerts on body a, with the multipliers
+ * of the last solve. */
+void brio__constraints_reaction(const BrioConstraints *constraints, int constraint, double force[3],
+                                double torque[3]);
 
 #endif

@@ -29,8 +29,8 @@ bool brio__lowered(BrioValue now, BrioValue next, double t, double slope);
 double brio__line_search(const BrioProblem *problem, const double *q, BrioValue now, double slope,
                          double t, BrioValue *next);
 
-/* Newton's methods for an objective with `linear`, and for systems with rods. */
+/* Newton's methods for an objective with `linear`, and for systems with constraints. */
 BrioStatus brio__linear_step(const BrioProblem *problem, double *q, BrioValue *value);
-BrioStatus brio__rods_minimise(const BrioProblem *problem, double *q, BrioValue *value);
+BrioStatus brio__saddle_minimise(const BrioProblem *problem, double *q, BrioValue *value);
 
 #endif

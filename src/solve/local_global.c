@@ -43,7 +43,8 @@ typedef struct BrioLocalGlobal {
     double *touch; /* what penalty contacts and friction add to the diagonal in this step, */
     /* and what they really are, [block][BRIO_BOUND]; NULL: there are no contacts */
     double *bound;
-    bool *resting; /* blocks of vertices in contact where the step begins */
+    /* blocks of vertices in contact where the step begins, components that have such blocks */
+    bool *resting, *carried;
     double *param; /* the parameters that L was made with */
     bool ready;
     BrioScalarPattern *pattern;
@@ -72,10 +73,10 @@ static void destroy(void *self)
     }
     brio__scalar_pattern_free(g->pattern);
     brio__components_free(g->components);
-    void *arrays[] = {g->start,      g->neighbour,       g->off,   g->diagonal,
-                      g->scaled_off, g->scaled_diagonal, g->touch, g->bound,
-                      g->resting,    g->param,           g->spare, g->best_gradient,
-                      g->column_sum};
+    void *arrays[] = {g->start,         g->neighbour,       g->off,   g->diagonal,
+                      g->scaled_off,    g->scaled_diagonal, g->touch, g->bound,
+                      g->resting,       g->carried,         g->param, g->spare,
+                      g->best_gradient, g->column_sum};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MAX; i++) {
         brio__free(g->dq[i]);
@@ -117,7 +118,8 @@ static BrioStatus create(BrioSolver *s, void **out)
         g->touch = brio__calloc(n, sizeof(double));
         g->resting = brio__calloc(n, sizeof *g->resting);
         g->param = brio__alloc((size_t)system->param_count, sizeof(double));
-        bool contacts = system->analytic_count > 0 || system->surface;
+        bool contacts =
+            system->analytic_count > 0 || system->surface || system->collider_params >= 0;
         if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
         g->column_sum = brio__alloc(n, sizeof(double));
         g->spare = brio__alloc(coordinates, sizeof(double));
@@ -132,6 +134,9 @@ static BrioStatus create(BrioSolver *s, void **out)
                      : BRIO_ERROR_MEMORY;
         if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts))
             status = brio__components_create(s->system, &g->components);
+        if (status == BRIO_OK && contacts &&
+            !(g->carried = brio__calloc((size_t)g->components->count, sizeof *g->carried)))
+            status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK)
         *out = g;
@@ -175,9 +180,10 @@ static bool is_constant(const BrioTerm *term)
     return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT;
 }
 
-/* What contacts add to the matrix, found once a step where its iterations begin: at q. The bound of
- * friction changes with every slide, so on the diagonal it is taken up to the next power of two:
- * the same factor serves for many steps. */
+static bool rubs(const BrioProblem *p) { return p->dissipation && p->dissipation->friction >= 0; }
+
+/* What contacts add to the matrix, found once a step where its iterations begin: at q. Friction
+ * adds nothing to it: a contact that holds is as stiff across its normal as along it (hold.c). */
 static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -185,22 +191,16 @@ static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
     if (!g->bound) return;
     int32_t blocks = s->system->block_count;
     memset(g->bound, 0, BRIO_BOUND * (size_t)blocks * sizeof *g->bound);
-    memset(g->touch, 0, (size_t)blocks * sizeof *g->touch);
-    if (p->dissipation) {
-        BrioMotion motion = brio__problem_motion(p, q);
-        /* s a^2 of it counts, or s a */
-        brio__dissipation_bound(p->dissipation, p->state, &motion, o->blend_damping ? 1 : 1 / o->a,
-                                g->bound);
-        for (int32_t b = 0; b < blocks; b++) {
-            double largest = g->bound[BRIO_BOUND * (int64_t)b];
-            if (largest > 0) g->touch[b] = exp2(ceil(log2(largest))) - largest;
-        }
-    }
     brio__components_separate(g->components);
     brio__problem_positions(p, q, s->x);
     BrioPose pose = brio__problem_pose(p);
     brio__potential_bound(p->potential, &pose, g->bound, g->components);
-    for (int32_t b = 0; b < blocks; b++) g->touch[b] += g->bound[BRIO_BOUND * (int64_t)b];
+    for (int32_t b = 0; b < blocks; b++) g->touch[b] = g->bound[BRIO_BOUND * (int64_t)b];
+    if (!rubs(p)) return;
+    BrioMotion motion = brio__problem_motion(p, q);
+    /* s a^2 of it counts, or s a */
+    brio__dissipation_bound(p->dissipation, p->state, &motion, o->blend_damping ? 1 : 1 / o->a,
+                            g->bound);
 }
 
 /* Whether L must be made: a parameter that it depends on has changed. */
@@ -334,40 +334,114 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double
     if (g->components)
         brio__components_balance(g->components, g->hands.count ? g->column_sum : g->system->mass,
                                  g->bound, scale, gradient, step);
+    brio__system_mask(g->system, step);
 }
 
-/* Where weight alone would lead to (of what is in contact, velocity alone: something carries it),
- * or q_n if that is forbidden. */
-static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
+/* Marks what is in contact with obstacles where the step begins; whether there is any. */
+static bool find_resting(const BrioProblem *p, BrioLocalGlobal *g)
+{
+    BrioSolver *s = p->solver;
+    bool any = false;
+    if (!s->system->analytic_count) return false;
+    memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
+    brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
+    brio__potential_mark_touching(p->potential, &(BrioPose){p->state, s->x, p->state->time},
+                                  g->resting);
+    memset(g->carried, 0, (size_t)g->components->count * sizeof *g->carried);
+    for (int32_t b = 0; b < s->system->block_count; b++) {
+        any |= g->resting[b];
+        g->carried[g->components->component[b]] |= g->resting[b];
+    }
+    return any;
+}
+
+/* Friction at q, where the iterations begin. At first it holds what the forces at q_n, `resting`,
+ * ask for. */
+static BrioStatus begin_friction(const BrioProblem *p, BrioLocalGlobal *g, bool resting,
+                                 const double *q)
+{
+    BrioSolver *s = p->solver;
+    const BrioObjective *o = p->objective;
+    double *pull = s->trial, change;
+    if (!rubs(p) || o->keeps_friction) return BRIO_OK;
+    if (resting) { /* s->x is that of q_n */
+        double over = 1 / (o->s * o->a);
+        brio__potential_evaluate(p->potential, &(BrioPose){p->state, s->x, p->state->time}, pull,
+                                 NULL);
+        for (int32_t b = 0; b < s->system->block_count; b++)
+            for (int r = 0; r < 3; r++) {
+                int64_t k = 3 * (int64_t)b + r;
+                double stop = s->system->mass[b] * over * (o->target[k] - p->state->q[k]);
+                pull[k] = g->resting[b] ? stop - pull[k] : 0;
+            }
+    }
+    brio__problem_positions(p, q, s->x);
+    BrioMotion motion = brio__problem_motion(p, q);
+    return brio__dissipation_hold(p->dissipation, p->potential, p->state, &motion, s->x,
+                                  resting ? pull : NULL, &change, s->difference);
+}
+
+/* Friction goes on from q, where value and gradient of the objective change by that. */
+static BrioStatus renew_friction(const BrioProblem *p, const double *q, BrioValue *value)
+{
+    BrioSolver *s = p->solver;
+    const BrioObjective *o = p->objective;
+    double change;
+    if (!rubs(p) || o->keeps_friction) return BRIO_OK;
+    BrioMotion motion = brio__problem_motion(p, q);
+    BRIO_CHECK(brio__dissipation_hold(p->dissipation, p->potential, p->state, &motion, s->x, NULL,
+                                      &change, s->difference));
+    value->value += (o->blend_damping ? o->s : o->s * o->a) * change;
+    brio__combine(s->system, 1, s->gradient, o->s * o->a, s->difference, s->gradient);
+    return BRIO_OK;
+}
+
+/* Looks for contacts once, on the way from q_n to q, where the iterations begin. */
+static void expect(const BrioProblem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    if (!s->system->surface) return;
+    brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
+    brio__problem_positions(p, q, s->dx);
+    for (int64_t k = 0; k < 3 * s->system->vertex_count; k++) s->dx[k] -= s->x[k];
+    brio__potential_expect(p->potential, p->state, s->x, s->dx);
+}
+
+/* Where weight alone would lead to, or q_n if that is forbidden. Of components in contact, velocity
+ * alone: something carries them. (Of the vertices in contact only, the others would begin h^2 g
+ * below them: a cloth on a floor would begin every step in waves, and never rest.) */
+static BrioStatus begin(const BrioProblem *p, BrioLocalGlobal *g, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
     if (o->guess) {
-        BrioValue value = o->guess->gradient
-                              ? brio__problem_value_known(p, o->guess->q, o->guess, s->gradient)
-                              : brio__problem_value(p, o->guess->q, s->gradient);
+        BRIO_CHECK(begin_friction(p, g, find_resting(p, g), o->guess->q));
+        *value = o->guess->gradient
+                     ? brio__problem_value_known(p, o->guess->q, o->guess, s->gradient)
+                     : brio__problem_value(p, o->guess->q, s->gradient);
         memcpy(q, o->guess->q, bytes);
-        if (isfinite(value.value)) return value;
+        if (isfinite(value->value)) return BRIO_OK;
     } else {
         brio__mass_solve(
             s->system,
             brio__linear_gradient(brio__potential_elements(p->potential), p->state->param, s->x),
             s->step);
-        if (s->system->analytic_count) {
-            memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
-            brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
-            brio__potential_mark_touching(p->potential, &(BrioPose){p->state, s->x, p->state->time},
-                                          g->resting);
-            for (int32_t b = 0; b < s->system->block_count; b++)
-                for (int r = 0; g->resting[b] && r < 3; r++) s->step[3 * (int64_t)b + r] = 0;
-        }
+        brio__system_mask(s->system, s->step);
+        bool resting = find_resting(p, g);
+        for (int32_t b = 0; resting && b < s->system->block_count; b++)
+            for (int r = 0; g->carried[g->components->component[b]] && r < 3; r++)
+                s->step[3 * (int64_t)b + r] = 0;
         brio__combine(s->system, 1, o->target, -o->s * o->a, s->step, q);
-        BrioValue value = brio__problem_value(p, q, s->gradient);
-        if (isfinite(value.value)) return value;
+        expect(p, q); /* leaves s->x as it is, at q_n */
+        BRIO_CHECK(begin_friction(p, g, resting, q));
+        *value = brio__problem_value(p, q, s->gradient);
+        if (isfinite(value->value)) return BRIO_OK;
     }
     memcpy(q, p->state->q, bytes);
-    return brio__problem_value(p, q, s->gradient);
+    BRIO_CHECK(begin_friction(p, g, find_resting(p, g), q));
+    *value = brio__problem_value(p, q, s->gradient);
+    return BRIO_OK;
 }
 
 static void swap(double **a, double **b)
@@ -375,6 +449,23 @@ static void swap(double **a, double **b)
     double *c = *a;
     *a = *b;
     *b = c;
+}
+
+/* The factor of this step and the hands that hold on in it. */
+static BrioStatus begin_solves(const BrioProblem *p, BrioLocalGlobal *g, const double *q,
+                               Global **global)
+{
+    BrioSolver *s = p->solver;
+    double scale = p->objective->s * p->objective->a * p->objective->a;
+    detect(p, g, q);
+    BRIO_CHECK(global_of(s, g, p->state->param, scale, global));
+    BRIO_CHECK(brio__hand_solve_begin(&g->hands, &(*global)->hands, s->system, p->state, scale,
+                                      (*global)->factor, s->trial));
+    g->used = 0;
+    if (!g->components || !g->hands.count) return BRIO_OK;
+    memcpy(g->column_sum, s->system->mass, (size_t)s->system->block_count * sizeof *g->column_sum);
+    brio__hand_solve_column_sums(&g->hands, g->column_sum);
+    return BRIO_OK;
 }
 
 static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
@@ -386,18 +477,11 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     BrioLocalGlobal *g = s->self;
     Global *global;
     double before = brio__seconds();
-    BrioValue best = begin(p, g, q), now = best;
+    BrioValue now;
+    BRIO_CHECK(begin(p, g, q, &now));
+    BrioValue best = now;
     s->totals.gradient += brio__seconds() - before;
-    detect(p, g, q);
-    BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &global));
-    BRIO_CHECK(brio__hand_solve_begin(&g->hands, &global->hands, s->system, p->state,
-                                      o->s * o->a * o->a, global->factor, s->trial));
-    if (g->components && g->hands.count) {
-        memcpy(g->column_sum, s->system->mass,
-               (size_t)s->system->block_count * sizeof *g->column_sum);
-        brio__hand_solve_column_sums(&g->hands, g->column_sum);
-    }
-    g->used = 0;
+    BRIO_CHECK(begin_solves(p, g, q, &global));
     int iterations = o->iterations ? o->iterations : s->options.iterations;
     bool moved = false;                /* from the best point, */
     double *at = q, *spare = g->spare; /* which is in one of the two while the other is tried */
@@ -408,6 +492,7 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
             brio__combine(s->system, 0.5, at, 0.5, spare, at);
         } else {
             if (g->memory && moved) remember(g, at, s->gradient, spare);
+            if (moved) BRIO_CHECK(renew_friction(p, at, &now));
             best = now;
             direction(g, global->factor, o->s * o->a * o->a, s->gradient, s->step);
             brio__combine(s->system, 1, at, -1, s->step, spare);
@@ -446,9 +531,11 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
                            "local-global ends a step before it is solved, and contact: %s needs "
                            "it solved; take contact: {type: penalty}, or solver: newton",
                            brio__law_at(system->law)->name);
-    if (system->rod_count)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global does not take rods; take springs, or solver: newton");
+    if (system->constraint_count)
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "local-global does not take rods and other constraints; take stitches or "
+            "springs, or solver: newton");
     if (integrator->traits & BRIO_LINEARISED)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,

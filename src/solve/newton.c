@@ -8,6 +8,14 @@
  * 1966], and ends when the full step is below the tolerance, max|p|/h < tol; that last step is
  * taken too. While scripts are under way, steps go together with them (push.h).
  *
+ * A projected matrix has more curvature than there is, and where elements are crushed so much more
+ * that steps are a small part of the way. The objective tells: along a whole step of slope -s it
+ * falls by s/2 if the curvature is right. Where it falls by more than 2/3 s, the parabola through
+ * slope and both values is lower at twice the step. Then the step doubles while that holds and no
+ * limit is met, and the next matrix has less projection. The objective only falls by more for it,
+ * and steps are at most 2^max_doublings of those that the matrix gives: descent and convergence
+ * stay [Nocedal and Wright 2006, Theorem 3.2].
+ *
  * A step that a limit cuts to nearly nothing says nothing about how near the minimum is, however
  * short it was: it never counts as the last one.
  *
@@ -32,6 +40,12 @@ typedef struct Ladder {
     int rung, lower_at, wait;
 } Ladder;
 
+static const int max_doublings = 4;
+
+/* A step of scripts that contact cuts leaves a tenth of the gap of a pair, and a step of Newton's
+ * about doubles a gap that is too small for its force: so many make up for it. */
+static const int ease = 4;
+
 static bool climb(Ladder *ladder, int iteration)
 {
     if (ladder->rung + 1 == (int)BRIO_COUNT(projection)) return false;
@@ -40,6 +54,9 @@ static bool climb(Ladder *ladder, int iteration)
     ladder->wait = BRIO_MIN(2 * ladder->wait, 8);
     return true;
 }
+
+/* The matrix was too stiff: down again, a rung in each iteration. */
+static void descend_ladder(Ladder *ladder) { *ladder = (Ladder){.rung = ladder->rung, .wait = 1}; }
 
 /* A minimisation at work. */
 typedef struct Descent {
@@ -56,6 +73,8 @@ typedef struct Descent {
     bool factored;     /* the last factor is of the last point, from which a whole step led here */
     int unsettled;     /* small steps after which barriers had not come to rest */
     double pushed;     /* what the last step of scripts has raised the objective by; 0: relaxed */
+    double push_t;     /* the fraction that was taken of it; 1: steps of Newton's came after it */
+    int easing;        /* steps of Newton's that pairs need which it has pressed */
     BrioRenewal renewal; /* of friction */
 } Descent;
 
@@ -115,8 +134,39 @@ static BrioStatus direction(Descent *d)
     return BRIO_OK;
 }
 
-/* Goes along the step, as far as is allowed and lowers the objective. Returns the fraction t of it,
- * 0 if there is no such point. */
+/* Whether the objective fell by so much along a whole step that it is lower still at twice it. */
+static bool too_stiff(const Descent *d, BrioValue next, double slope)
+{
+    return d->now.value - next.value > 2. / 3 * fabs(slope);
+}
+
+/* Doubles a whole step while that pays; s->trial is where it leads to, `next` the value there.
+ * Returns how many times as far that is. */
+static double go_on(Descent *d, BrioValue next)
+{
+    BrioSolver *s = d->s;
+    BrioLimit limit = s->limit;
+    double slope = d->slope, t = 1, limit_step = s->limit_step;
+    for (int i = 0; i < max_doublings && too_stiff(d, next, slope); i++) {
+        brio__combine(s->system, 2, s->step, 0, s->step, s->step);
+        bool free = brio__problem_max_step(d->p, d->q) == 1;
+        brio__combine(s->system, 1, d->q, 1, s->step, s->trial);
+        BrioValue there = brio__problem_value(d->p, s->trial, NULL);
+        if (!free || !(there.value < next.value)) {
+            brio__combine(s->system, 1, d->q, 0.5, s->step, s->trial);
+            break;
+        }
+        next = there;
+        slope *= 2;
+        t *= 2;
+    }
+    s->limit = limit;
+    s->limit_step = limit_step;
+    return t;
+}
+
+/* Goes along the step, as far as is allowed and lowers the objective, or farther. Returns t: the
+ * step was t times as long; 0 if there is no such point. */
 static double descend(Descent *d)
 {
     BrioSolver *s = d->s;
@@ -124,11 +174,17 @@ static double descend(Descent *d)
     double before = brio__seconds(), inner = inner_seconds(s);
     d->allowed = s->speed > 0 ? brio__problem_max_step(d->p, d->q) : 1;
     double t = brio__line_search(d->p, d->q, d->now, d->slope, d->allowed, &next);
+    /* the kinks of friction are near once scripts have arrived */
+    bool smooth = s->dissipation->friction < 0 || !arrived(s);
+    if (t == 1 && smooth && !d->small && !d->drowned && too_stiff(d, next, d->slope)) {
+        descend_ladder(&d->ladder);
+        t = go_on(d, next);
+    }
     s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
     if (t == 0) return 0;
     /* too far, across the kinks of friction */
     if (s->dissipation->friction >= 0 && t < d->allowed) climb(&d->ladder, s->iterations);
-    if (t == 1 && arrived(s)) s->limit.term = NULL;
+    if (t >= 1 && arrived(s)) s->limit.term = NULL;
     memcpy(d->q, s->trial, 3 * (size_t)s->system->block_count * sizeof *d->q);
     return t;
 }
@@ -193,9 +249,11 @@ static BrioStatus push(Descent *d)
     BrioSolver *s = d->s;
     double before = d->now.value, t;
     bool much = false, moved;
-    if (d->pushed > 0) {
+    if (d->pushed > 0 || d->easing > 0) {
         BRIO_CHECK(relax(d, &much));
         if (!much) d->pushed = 0;
+        if (d->easing > 0) d->easing--;
+        if (d->easing == 0) d->push_t = 1;
         return BRIO_OK;
     }
     BRIO_CHECK(push_together(d, &t));
@@ -207,6 +265,9 @@ static BrioStatus push(Descent *d)
             return brio__problem_finish(d->p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
     }
     d->pushed = fmax(d->now.value - before, 0);
+    /* the same pair is in the way again, and nearer: the objective may fall all the same */
+    if (t < BRIO_ENOUGH_LEFT && t < d->push_t / 2) d->easing = ease;
+    d->push_t = t;
     return BRIO_OK;
 }
 
@@ -223,7 +284,8 @@ static BrioStatus stand(const Descent *d)
 static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
-    Descent d = {.p = p, .s = s, .q = q, .ladder = {.wait = 1}, .last_speed = INFINITY};
+    Descent d = {
+        .p = p, .s = s, .q = q, .ladder = {.wait = 1}, .last_speed = INFINITY, .push_t = 1};
     BRIO_CHECK(begin(&d));
     /* as many until scripts have arrived, and as many again from there */
     int64_t max_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);

@@ -93,6 +93,7 @@ static BrioValue add_to_potential(const BrioProblem *p, const double *q, BrioSum
             p->mass / 2 * brio__mass_distance(system, q, o->target, p->mass, o->s * o->a, gradient);
     else if (gradient)
         brio__combine(system, o->s * o->a, gradient, 0, gradient, gradient);
+    if (gradient) brio__system_mask(system, gradient);
     double noise = 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * sum.noise;
     return (BrioValue){.value = distance + o->s * sum.energy + dissipation,
                        .noise = noise,
@@ -154,7 +155,7 @@ BrioStatus brio__problem_hessian(const BrioProblem *p, const double *q, double p
         BRIO_CHECK(add_dissipation(p, q, weight, project, false));
     }
     if (s->constraints && !o->rods_from_start)
-        brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
+        brio__constraints_assemble(s->constraints, projected > 0, s->linear);
     return BRIO_OK;
 }
 
@@ -237,7 +238,7 @@ static const char *unmet(const BrioSolver *s)
 {
     if (s->script_fraction < 1) return "scripted vertices have not arrived";
     if (s->limit.term) return "it could not be taken whole";
-    if (s->constraints) return "the rods do not have their lengths yet";
+    if (s->constraints) return "rods or joints do not hold yet";
     return "contact forces have not come to rest";
 }
 

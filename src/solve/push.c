@@ -89,6 +89,7 @@ void brio__push_start(const BrioProblem *p)
     brio__system_fixed(s->system, p->state, p->state->time, s->x_fixed_n);
     s->script_fraction = 0;
     if (alone(p, p->state->q) == 1) s->script_fraction = 1;
+    s->pushed |= s->script_fraction < 1;
 }
 
 bool brio__push_alone(const BrioProblem *p, const double *q)

@@ -92,7 +92,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
         s->options.linear_options = brio__strdup(options->linear_options);
         if (!s->options.linear_options) status = BRIO_ERROR_MEMORY;
     }
-    if (status == BRIO_OK && system->rod_count)
+    if (status == BRIO_OK && system->row_count)
         status = brio__constraints_create(system, &s->constraints);
     if (status == BRIO_OK) status = brio__ranks_create(system, &s->ranks);
     if (status == BRIO_OK)
@@ -125,12 +125,13 @@ void brio__solver_free(BrioSolver *s)
 BrioStatus brio__solver_begin(BrioSolver *s, const BrioState *state)
 {
     s->script_fraction = 1;
+    s->pushed = false;
     if (s->linear && s->linear->overlay) brio__overlay_forget(s->linear->overlay);
     if (brio__dissipation_needs_matrix(s->dissipation)) BRIO_CHECK(brio__solver_prepare(s, state));
     return brio__dissipation_lag(s->dissipation, s->potential, state, s->linear);
 }
 
-/* The matrix with the pattern of elements and rods. */
+/* The matrix with the pattern of elements and constraints. */
 static BrioStatus create_matrix(BrioSolver *s, const BrioLinearType *type, const BrioState *state)
 {
     int64_t *start = NULL;
@@ -159,8 +160,6 @@ BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
     BrioStatus status = create_matrix(s, type, state);
     if (status == BRIO_OK)
         status = brio__potential_plan(s->potential, s->dissipation->friction >= 0, s->linear);
-    if (status == BRIO_OK && s->constraints)
-        status = brio__constraints_plan(s->constraints, s->linear);
     status = brio__partition_agree(s->system->partition, status);
     if (status == BRIO_OK) return status;
     brio__linear_free(s->linear); /* the next try starts afresh */
@@ -172,11 +171,12 @@ BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
     return status;
 }
 
-/* The objective decides: rods, one linear step, or what the options say. */
+/* Constraints and the objective decide: a saddle point, one linear step, or what the options
+ * say. */
 static BrioStatus solve(const BrioProblem *p, const BrioSolverType *type, double *q,
                         BrioValue *value)
 {
-    if (p->solver->constraints) return brio__rods_minimise(p, q, value);
+    if (p->solver->constraints) return brio__saddle_minimise(p, q, value);
     if (p->objective->linear) return brio__linear_step(p, q, value);
     return type->minimise(p, q, value);
 }
@@ -193,7 +193,8 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     s->totals.minimisations++;
     if (s->constraints && (objective->massless || objective->linear)) {
         snprintf(s->message, sizeof s->message,
-                 "static equilibria and linearised steps do not take rods in this version of brio");
+                 "static equilibria and linearised steps do not take rods and other constraints in "
+                 "this version of brio");
         return BRIO_ERROR_UNSUPPORTED;
     }
     if (s->stopped) return brio__solver_stop(s);

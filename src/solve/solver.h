@@ -12,16 +12,16 @@
 #include "constraint.h"
 
 /* Why an iteration ended; the texts are what reports print. */
-#define BRIO_REASON_LIST(X)                                                                        \
-    X(TOLERANCE, "the step fell below the tolerance")                                              \
-    X(ROUNDOFF, "round-off was reached before the tolerance")                                      \
-    X(ITERATIONS, "the iteration limit was reached")                                               \
-    X(STALLED, "the line search found no lower point")                                             \
-    X(BLOCKED, "an element that would invert or a contact leaves no room to move")                 \
-    X(INDEFINITE, "the matrix could not be made positive definite")                                \
-    X(LINEAR, "the linear solver did not converge")                                                \
-    X(RODS, "the rods cannot all have their lengths: one is redundant, or they are stretched out") \
-    X(START, "the starting point is not allowed")                                                  \
+#define BRIO_REASON_LIST(X)                                                                     \
+    X(TOLERANCE, "the step fell below the tolerance")                                           \
+    X(ROUNDOFF, "round-off was reached before the tolerance")                                   \
+    X(ITERATIONS, "the iteration limit was reached")                                            \
+    X(STALLED, "the line search found no lower point")                                          \
+    X(BLOCKED, "an element that would invert or a contact leaves no room to move")              \
+    X(INDEFINITE, "the matrix could not be made positive definite")                             \
+    X(LINEAR, "the linear solver did not converge")                                             \
+    X(RODS, "the rods and joints cannot all hold: one is redundant, or they are stretched out") \
+    X(START, "the starting point is not allowed")                                               \
     X(NOT_FINITE, "a value is not finite")
 
 typedef enum BrioReason {
@@ -66,7 +66,7 @@ struct BrioSolver {
     BrioSolverOptions options;
     BrioPotential *potential;     /* borrowed, like */
     BrioDissipation *dissipation; /* this */
-    BrioConstraints *constraints; /* NULL: no rods */
+    BrioConstraints *constraints; /* NULL: none */
     struct BrioRanks *ranks;      /* NULL: no potentials of volumes */
     BrioLinear *linear;           /* made by the first minimisation: explicit methods need none */
     void *self;                   /* of the type; NULL until it needs something */
@@ -79,6 +79,7 @@ struct BrioSolver {
     double *gradient, *step, *trial, *blend, *difference, *damped_pose;
     /* the minimisation at hand, or the last one */
     double script_fraction; /* fraction of their way that fixed vertices have come */
+    bool pushed;            /* something was in their way in this step */
     BrioReason reason;      /* why it ended */
     int iterations;
     double speed;    /* max|dq|/h of its last Newton step */

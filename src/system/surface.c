@@ -39,7 +39,8 @@ static bool piece_of(const BrioSystem *system, int owner, Piece *piece)
         const BrioObstacle *o = &system->obstacle[owner - system->body_count];
         *piece =
             piece_by(o->first, o->count, o->triangle_count, o->triangle, o->edge_count, o->edge);
-        return o->count > 0;
+        /* laws between vertices meet obstacles by their signed distance (contact/collider.h) */
+        return o->count > 0 && system->collider_params < 0;
     }
     const BrioBody *b = &system->body[owner];
     const BrioEnergy *energy = system->term[b->term].energy;

@@ -1,5 +1,4 @@
-/* The state in one block of memory, the map x = J q + b, scripts, and sums of vectors (system.h).
- */
+/* The state in one block of memory, the map x = J q + b, and sums of vectors (system.h). */
 #include "system.h"
 
 #include "../vec.h"
@@ -108,89 +107,6 @@ const double *brio_state_v(const BrioState *state) { return state->v; }
 
 /* ---- the map x = J q + b(t) ------------------------------------------------------------- */
 
-static void script_shift(const BrioScript *script, double time, double shift[3], double rate[3])
-{
-    const double *keys = script->keys;
-    int64_t n = script->key_count, k = 0;
-    for (int r = 0; r < 3; r++) shift[r] = rate[r] = 0;
-    if (n == 0) return;
-    while (k < n && keys[4 * k] <= time) k++;
-    const double *a = keys + 4 * BRIO_MAX(k - 1, 0), *b = keys + 4 * BRIO_MIN(k, n - 1);
-    double length = b[0] - a[0], part = length > 0 ? (time - a[0]) / length : 0;
-    for (int r = 0; r < 3; r++) {
-        shift[r] = a[1 + r] + part * (b[1 + r] - a[1 + r]);
-        if (length > 0) rate[r] = (b[1 + r] - a[1 + r]) / length;
-    }
-}
-
-/* Where a point that starts at X is at a time: Rodrigues' rotation, then shifts; and its velocity v
- * from then on. */
-static void script_move(const BrioScript *script, double time, const double *X, double *x,
-                        double *v)
-{
-    double elapsed = fmin(fmax(time, script->start), script->end) - script->start;
-    const double *w = script->angular;
-    double rate = brio__norm3(w), shift[3], shift_rate[3];
-    bool moves = time >= script->start && time < script->end;
-    double d[3], y[3];
-    for (int r = 0; r < 3; r++) y[r] = d[r] = X[r] - script->about[r];
-    if (rate > 0) {
-        double n[3] = {w[0] / rate, w[1] / rate, w[2] / rate};
-        double c = cos(rate * elapsed);
-        double s = sin(rate * elapsed);
-        double along = brio__dot3(n, d);
-        for (int r = 0; r < 3; r++) {
-            int p = (r + 1) % 3, q = (r + 2) % 3;
-            y[r] = c * d[r] + s * (n[p] * d[q] - n[q] * d[p]) + (1 - c) * along * n[r];
-        }
-    }
-    script_shift(script, time, shift, shift_rate);
-    for (int r = 0; r < 3; r++) {
-        int p = (r + 1) % 3, q = (r + 2) % 3;
-        x[r] = script->about[r] + y[r] + script->velocity[r] * elapsed + shift[r];
-        v[r] = shift_rate[r] + (moves ? script->velocity[r] + w[p] * y[q] - w[q] * y[p] : 0);
-    }
-}
-
-/* A vertex of an obstacle that the program moves: number k of its set, with the anchor X. A time
- * that misses t1 by rounding is t1. */
-static void driven_move(const double *param, int64_t k, double time, const double *X, double *x,
-                        double *v)
-{
-    double length = param[1] - param[0], left = param[1] - time;
-    const double *shift = param + 2 + 3 * k;
-    bool ended = !(left > 1e-9 * length), moves = !ended && time >= param[0];
-    double part = ended ? 1 : moves ? (time - param[0]) / length : 0;
-    for (int r = 0; r < 3; r++) {
-        x[r] = X[r] + part * shift[r];
-        v[r] = moves ? shift[r] / length : 0;
-    }
-}
-
-/* Where vertex k of a set is at a time, and its velocity from then on. */
-static void set_move(const BrioScripted *set, const BrioState *state, int64_t k, double time,
-                     double *x, double *v)
-{
-    const double *X = state->anchor + 3 * (int64_t)set->fixed[k];
-    if (set->driven)
-        driven_move(state->param + set->driven, k, time, X, x, v);
-    else
-        script_move(&set->script, time, X, x, v);
-}
-
-void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x)
-{
-    for (int64_t i = 0; i < system->fixed_count; i++)
-        for (int r = 0; r < 3; r++) x[3 * (int64_t)system->fixed[i] + r] = state->anchor[3 * i + r];
-    for (int s = 0; s < system->scripted_count; s++) {
-        const BrioScripted *set = &system->scripted[s];
-        for (int64_t k = 0; k < set->count; k++) {
-            double v[3];
-            set_move(set, state, k, time, x + 3 * (int64_t)system->fixed[set->fixed[k]], v);
-        }
-    }
-}
-
 typedef struct MapWork {
     const BrioSystem *system;
     const double *q;
@@ -226,6 +142,13 @@ void brio__system_gather(const BrioSystem *system, const double *world, double *
             for (int r = 0; r < 3; r++)
                 q[3 * (int64_t)system->map_block[k] + r] +=
                     system->map_weight[k] * world[3 * v + r];
+}
+
+void brio__system_mask(const BrioSystem *system, double *vector)
+{
+    for (int64_t b = 0; system->axes && b < system->block_count; b++)
+        for (int r = 0; system->axes[b] && r < 3; r++)
+            if (system->axes[b] >> r & 1) vector[3 * b + r] = 0;
 }
 
 void brio__system_ride(const BrioSystem *s, double *x)
@@ -320,13 +243,7 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
                              double time, double *w)
 {
     brio__system_directions(system, v, w);
-    for (int s = 0; s < system->scripted_count; s++) {
-        const BrioScripted *set = &system->scripted[s];
-        for (int64_t k = 0; k < set->count; k++) {
-            double x[3];
-            set_move(set, state, k, time, x, w + 3 * (int64_t)system->fixed[set->fixed[k]]);
-        }
-    }
+    brio__scripts_velocities(system, state, time, w);
     brio__system_ride(system, w);
 }
 
@@ -632,13 +549,13 @@ void brio_system_free(BrioSystem *system)
         brio__free(system->term[i].rest);
     }
     for (int i = 0; i < system->scripted_count; i++) {
-        brio__free((void *)system->scripted[i].script.keys);
-        brio__free(system->scripted[i].fixed);
+        brio__scripted_free(&system->scripted[i]);
     }
     brio__free(system->map_start);
     brio__free(system->map_block);
     brio__free(system->map_weight);
     brio__free(system->fixed);
+    brio__free(system->axes);
     brio__free(system->ride_vertex);
     brio__free(system->ride_node);
     brio__free(system->ride_weight);
@@ -647,7 +564,9 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->body);
     brio__free(system->term);
     brio__free(system->scripted);
-    brio__free(system->rod);
+    for (int i = 0; system->constraint && i < system->constraint_count; i++)
+        brio__constraint_free(&system->constraint[i]);
+    brio__free(system->constraint);
     for (int i = 0; i < system->force_count; i++) brio__force_free(&system->force[i]);
     brio__free(system->force);
     brio__free(system->obstacle);

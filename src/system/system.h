@@ -16,8 +16,10 @@
 #define BRIO_SYSTEM_H
 
 #include "surface.h"
+#include "../constraint/constraint.h"
 #include "../energy/energy.h"
 #include "../force/force.h"
+#include "../force/formula.h"
 #include "../mesh/cage.h"
 #include "../mesh/quality.h"
 #include "../partition.h"
@@ -90,21 +92,23 @@ typedef struct BrioObstacle {
     bool bends; /* gets other shapes while the simulation runs */
 } BrioObstacle;
 
-/* Two world vertices that stay this far apart. */
-typedef struct BrioRod {
-    int32_t vertex[2];
-    double length;
-} BrioRod;
-
-/* Vertices without coordinates that move together. */
+/* Vertices without coordinates that move together (script.c). */
 typedef struct BrioScripted {
-    BrioScript script; /* keys owned */
+    BrioScript script; /* keys and poses owned; the rest is below */
     int64_t count;
     int32_t *fixed; /* indices into the fixed vertices */
+    /* of a sequence: times, and how far each row is from its base position, [frame][row][3] */
+    int64_t frame_count, row_count;
+    double *frame_time, *shift; /* NULL: none */
+    int32_t *row;               /* of each vertex */
+    BrioFormula *formula;       /* three; NULL: none */
     /* Of an obstacle that the program moves: where the state's parameters have t0, t1 and a shift
      * for each vertex, which goes from its anchor by the shift between these times; 0: none. */
     int driven;
 } BrioScripted;
+void brio__scripted_free(BrioScripted *set);
+/* Whether a script has more than velocities and keys: a sequence, poses or formulas. */
+bool brio__follows_data(const BrioSystem *system);
 
 struct BrioSystem {
     int64_t vertex_count;  /* world vertices, anchors and mass points included */
@@ -114,6 +118,7 @@ struct BrioSystem {
     int32_t *map_start; /* vertex_count + 1 */
     int32_t *map_block;
     double *map_weight;
+    uint8_t *axes;       /* of blocks: bits of coordinates that stay as they are; NULL: none do */
     int64_t fixed_count; /* vertices without coordinates */
     int32_t *fixed;      /* their vertex numbers, ascending */
     /* vertices of cages that nodes without coordinates carry, alone or with others: each is the sum
@@ -141,6 +146,8 @@ struct BrioSystem {
     BrioSurface *surface;
     /* offset of kappa, dhat, thickness of contact in the state's parameters */
     int contact_params;
+    /* the same of contact between vertices and obstacles of triangles; -1: there is none */
+    int collider_params;
     double epsv; /* m/s: speed below which friction holds */
     /* how often friction takes its normal forces in a solve; 0: until its force stays */
     int friction_iterations;
@@ -154,8 +161,10 @@ struct BrioSystem {
     bool *excluded;    /* pairs of owners that do not see each other, likewise; NULL: none */
     int scripted_count;
     BrioScripted *scripted;
-    int rod_count;
-    BrioRod *rod;
+    int constraint_count;
+    BrioConstraint *constraint; /* kept by multipliers (constraint/constraint.h) */
+    int row_count;              /* their conditions */
+    int stitch_term;            /* -1: no stitches */
     int force_count;
     BrioForce *force; /* beside gravity (force/force.h) */
     int param_count;
@@ -184,6 +193,9 @@ static inline int32_t brio__owned(const BrioSystem *system)
     return system->partition ? system->partition->owned : system->block_count;
 }
 
+/* Rest data of a stitch: k, length, four weights, the force at which it breaks. */
+enum { BRIO_STITCH_K, BRIO_STITCH_LENGTH, BRIO_STITCH_WEIGHT, BRIO_STITCH_BREAKING = 6 };
+
 enum { BRIO_LOSSES = BRIO_MAX_DAMPING + 1 }; /* damping models and friction */
 
 /* A hand that holds a point of a body (hands.h). Without padding: states are saved byte by byte. */
@@ -206,6 +218,7 @@ struct BrioState {
     double target, alpha; /* energy control; NAN where there is none */
     /* the ledger's sums; the last by damping model, friction after them */
     double added, unfinished, dissipated[BRIO_LOSSES];
+    double broken;  /* J that was in stitches when they broke */
     double memo[4]; /* what the integrator keeps beside the history */
     BrioGrip hand[BRIO_MAX_HANDS];
     /* lengths: 3*blocks, 3*fixed vertices, parameters, history vectors */
@@ -244,6 +257,9 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
 size_t brio__state_layout(const BrioState *head, size_t begin[5]);
 /* Positions of all fixed vertices at a time: b(t), into the rows of x that belong to them. */
 void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x);
+/* The velocities of scripted vertices into the rows of w that belong to them. */
+void brio__scripts_velocities(const BrioSystem *system, const BrioState *state, double time,
+                              double *w);
 /* Which of the fixed vertices a world vertex is that has no coordinates. */
 int64_t brio__system_fixed_index(const BrioSystem *system, int32_t vertex);
 /* Puts the vertices that ride on fixed nodes of cages where these carry them: to be called wherever
@@ -311,6 +327,9 @@ int64_t brio__obstacle_room(const BrioSystem *system);
 void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x,
                               double *gradients);
 double brio__obstacle_push(const double *gradients, int64_t element, double n[3]);
+
+/* Zero for coordinates that are fixed alone, of a vector of the length of q. */
+void brio__system_mask(const BrioSystem *system, double *vector);
 
 /* Vectors of the length of q. All sums are in a fixed order. */
 double brio__dot(const BrioSystem *system, const double *x, const double *y);

@@ -250,6 +250,23 @@ class Building(unittest.TestCase):
         with self.assertRaisesRegex(brio.Error, "has made its simulation"):
             blocked.sim()
 
+    def test_constraints_and_stitches(self):
+        tet = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+        builder = brio.Builder(gravity=(0, -10, 0))
+        for i in range(2):
+            builder.body(tet + (0, -2 * i, 0), tets=[[0, 1, 2, 3]], material={"type": "neo-hookean", "E": 1e6, "rho": 6})
+        builder.constraint("point-to-point", (0, 0), (0, 0, 0))
+        builder.constraint("ball", 0, at=(1, 0, 0))
+        builder.constraint("point-on-plane", (0, 3), (0, 0, 1), axis=(0, 1, 0))
+        self.assertEqual(builder.stitch(1, 0, vertices=[2], k=1e3), 1)
+        with self.assertRaisesRegex(brio.Error, "needs an axis"):
+            builder.constraint("hinge", 0, 1, at=(0, 0, 0))
+        sim = builder.sim("backward-euler", h=0.02)
+        sim.step(400)
+        self.assertLess(sim.ledger().rods, 1e-12)
+        self.assertEqual(sim.stitches(), (1, 0))
+        self.assertAlmostEqual(sum(sim.reaction(i)[0][1] for i in range(3)), 20, delta=1)  # two of 1 kg, still swinging
+
     def test_forces(self):
         tet = [[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]]
 

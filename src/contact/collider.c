@@ -1,0 +1,763 @@
+/* Signed distances from moving closed meshes, and the test whether a vertex went through one
+ * (collider.h).
+ *
+ * A tree of boxes over the triangles of each obstacle is made once; boxes follow the vertices. The
+ * sides are found by normals of faces, edges (the sum of both sides) and vertices (the sum of the
+ * faces around, weighted by their angles).
+ *
+ * Passing through: between two poses corners and vertices move along straight lines. Let T be the
+ * triangle that a vertex meets first, with the normal n_T. A vertex that was outside must be on the
+ * same side in the end: n . n_T >= 0 with n the gradient of d there; one that was inside must have
+ * left where it would have been pushed out. */
+#include "collider.h"
+
+#include "../distance.h"
+#include "../vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEAF = 4,
+    STACK = 64,
+    NEAR = 48, /* parts that are looked at around a point */
+    HITS = 6   /* of which so many may count */
+};
+
+/* n . n_T below which a vertex is on another side: sharp edges are left aside. */
+#define OTHER_SIDE (-0.25)
+
+typedef struct Node {
+    int32_t first, count; /* triangles, in the order of the tree */
+    int32_t right;        /* 0: a leaf; the left child follows its parent */
+} Node;
+
+typedef struct Mesh {
+    int obstacle;
+    int64_t first, vertices, triangles;
+    int32_t *corner;      /* world vertices, 3 a triangle */
+    int32_t *edge;        /* of each triangle, from corner k to k + 1 */
+    int32_t *order;       /* triangles in the order of the tree */
+    double (*face)[3];    /* unit normals */
+    double (*side)[3];    /* of edges */
+    double (*around)[3];  /* of vertices */
+    int32_t edges, nodes; /* counts */
+    Node *node;
+    double (*box)[6];
+    double *x; /* positions of its vertices that all this is for */
+    bool ready;
+    /* of each vertex of bodies, what saves time and cannot be seen: a triangle that was closest,
+     * and where that was (x, y, z, d); d = -1: unknown */
+    int32_t *hint;
+    double (*known)[4];
+    int32_t *edge_owner, *vertex_owner; /* the first triangle that has it */
+} Mesh;
+
+struct BrioColliders {
+    const BrioSystem *system;
+    int mesh_count;
+    Mesh *mesh;
+    int64_t vertex_count; /* body vertices that have coordinates */
+    int32_t *vertex, *owner;
+    BrioHit *found;   /* HITS for each vertex, of one mesh; obstacle < 0: no more */
+    BrioHit *earlier; /* the closest of each vertex */
+    BrioHit *hit;     /* all */
+};
+
+/* ---- topology --------------------------------------------------------------------------- */
+
+typedef struct Side {
+    uint64_t key; /* smaller and larger corner */
+    int32_t at;   /* 3 triangle + k */
+    int turn;     /* +1: from the smaller to the larger */
+} Side;
+
+static void list_sides(const int32_t *triangle, int64_t count, Side *side)
+{
+    for (int64_t t = 0; t < count; t++)
+        for (int k = 0; k < 3; k++) {
+            uint32_t a = (uint32_t)triangle[3 * t + k], b = (uint32_t)triangle[3 * t + (k + 1) % 3];
+            side[3 * t + k] = (Side){(uint64_t)BRIO_MIN(a, b) << 32 | BRIO_MAX(a, b),
+                                     (int32_t)(3 * t + k), a < b ? 1 : -1};
+        }
+    qsort(side, 3 * (size_t)count, sizeof *side, brio__ascending_keys);
+}
+
+/* Whether each edge has two triangles that look to one side; -1: no memory. */
+static int is_closed(const int32_t *triangle, int64_t count)
+{
+    Side *side = brio__alloc(3 * (size_t)count + 1, sizeof *side);
+    if (!side) return -1;
+    bool closed = count > 0;
+    list_sides(triangle, count, side);
+    for (int64_t i = 0, last; closed && i < 3 * count; i = last) {
+        int turns = 0;
+        for (last = i; last < 3 * count && side[last].key == side[i].key; last++)
+            turns += side[last].turn;
+        closed = last - i == 2 && turns == 0;
+    }
+    brio__free(side);
+    return closed;
+}
+
+BrioStatus brio__collider_check(const char *name, const int32_t *triangle, int64_t count,
+                                BrioError *error)
+{
+    int closed = is_closed(triangle, count);
+    if (closed < 0) return brio__no_memory(error);
+    if (closed) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "obstacle \"%s\" is no closed surface whose triangles look to one side: "
+                       "contact between vertices and triangles has to know its inside; close it "
+                       "(brio mesh repair), or take contact of type ipc",
+                       name);
+}
+
+/* Whether a script moves an obstacle. */
+static bool is_scripted(const BrioSystem *s, const BrioObstacle *o)
+{
+    for (int i = 0; i < s->scripted_count; i++)
+        if (s->scripted[i].count > 0) {
+            int32_t v = s->fixed[s->scripted[i].fixed[0]]; /* obstacles move as a whole */
+            if (v >= o->first && v < o->first + o->count) return true;
+        }
+    return false;
+}
+
+/* Whether an obstacle is looked at; -1: no memory. */
+static int takes(const BrioSystem *s, const BrioObstacle *o)
+{
+    if (o->analytic >= 0 || o->triangle_count == 0) return 0;
+    if (s->collider_params >= 0) return 1;
+    return s->barrier && s->surface && !s->partition && is_scripted(s, o)
+               ? is_closed(o->triangle, o->triangle_count)
+               : 0;
+}
+
+static BrioStatus number_edges(Mesh *m)
+{
+    int64_t sides = 3 * m->triangles;
+    Side *side = brio__alloc((size_t)sides, sizeof *side);
+    if (!side) return BRIO_ERROR_MEMORY;
+    list_sides(m->corner, m->triangles, side);
+    for (int64_t i = 0; i < sides; i++) {
+        m->edges += i == 0 || side[i].key != side[i - 1].key;
+        m->edge[side[i].at] = m->edges - 1;
+    }
+    brio__free(side);
+    for (int64_t k = 3 * m->triangles - 1; k >= 0; k--) { /* the first is set last */
+        m->edge_owner[m->edge[k]] = (int32_t)(k / 3);
+        m->vertex_owner[m->corner[k] - m->first] = (int32_t)(k / 3);
+    }
+    return BRIO_OK;
+}
+
+static void free_mesh(Mesh *m)
+{
+    void *arrays[] = {m->corner, m->edge,       m->order,       m->face, m->side,
+                      m->around, m->node,       m->box,         m->x,    m->hint,
+                      m->known,  m->edge_owner, m->vertex_owner};
+    for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
+}
+
+static BrioStatus create_mesh(const BrioObstacle *o, int number, int64_t points, Mesh *m)
+{
+    size_t triangles = (size_t)o->triangle_count, vertices = (size_t)o->count;
+    m->obstacle = number;
+    m->first = o->first;
+    m->vertices = o->count;
+    m->triangles = o->triangle_count;
+    m->corner = brio__alloc(3 * triangles, sizeof *m->corner);
+    m->edge = brio__alloc(3 * triangles, sizeof *m->edge);
+    m->order = brio__alloc(triangles, sizeof *m->order);
+    m->face = brio__calloc(triangles, sizeof *m->face);
+    m->side = brio__calloc(3 * triangles, sizeof *m->side);
+    m->around = brio__calloc(vertices, sizeof *m->around);
+    m->node = brio__calloc(2 * triangles, sizeof *m->node);
+    m->box = brio__calloc(2 * triangles, sizeof *m->box);
+    m->x = brio__calloc(3 * vertices, sizeof *m->x);
+    m->edge_owner = brio__alloc(3 * triangles, sizeof *m->edge_owner);
+    m->vertex_owner = brio__alloc(vertices, sizeof *m->vertex_owner);
+    if (!m->edge_owner || !m->vertex_owner) return BRIO_ERROR_MEMORY;
+    m->hint = brio__calloc((size_t)points, sizeof *m->hint);
+    m->known = brio__calloc((size_t)points, sizeof *m->known);
+    if (!m->hint || !m->known || !m->corner || !m->edge || !m->order || !m->face || !m->side ||
+        !m->around || !m->node || !m->box || !m->x)
+        return BRIO_ERROR_MEMORY;
+    for (size_t k = 0; k < 3 * triangles; k++) m->corner[k] = (int32_t)o->first + o->triangle[k];
+    return number_edges(m);
+}
+
+BrioStatus brio__colliders_create(const BrioSystem *s, BrioColliders **colliders)
+{
+    int count = 0;
+    for (int i = 0; i < s->obstacle_count; i++) {
+        int taken = takes(s, &s->obstacle[i]);
+        if (taken < 0) return BRIO_ERROR_MEMORY;
+        count += taken;
+    }
+    if (count == 0) return BRIO_OK;
+    BrioColliders *c = brio__calloc(1, sizeof *c);
+    if (!c) return BRIO_ERROR_MEMORY;
+    c->system = s;
+    size_t room = (size_t)s->body_vertices;
+    c->mesh = brio__calloc((size_t)count, sizeof *c->mesh);
+    c->vertex = brio__alloc(room, sizeof *c->vertex);
+    c->owner = brio__alloc(room, sizeof *c->owner);
+    c->found = brio__calloc(HITS * room, sizeof *c->found);
+    c->earlier = brio__calloc(room, sizeof *c->earlier);
+    c->hit = brio__calloc(HITS * room * (size_t)count, sizeof *c->hit);
+    BrioStatus status = c->mesh && c->vertex && c->owner && c->found && c->earlier && c->hit
+                            ? BRIO_OK
+                            : BRIO_ERROR_MEMORY;
+    for (int i = 0; status == BRIO_OK && i < s->obstacle_count; i++)
+        if (takes(s, &s->obstacle[i]) > 0)
+            status = create_mesh(&s->obstacle[i], i, s->body_vertices, &c->mesh[c->mesh_count++]);
+    for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
+        for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
+            if (s->map_start[v + 1] > s->map_start[v]) {
+                c->owner[c->vertex_count] = i;
+                c->vertex[c->vertex_count++] = (int32_t)v;
+            }
+    if (status == BRIO_OK)
+        *colliders = c;
+    else
+        brio__colliders_free(c);
+    return status;
+}
+
+void brio__colliders_free(BrioColliders *c)
+{
+    if (!c) return;
+    for (int i = 0; i < c->mesh_count; i++) free_mesh(&c->mesh[i]);
+    brio__free(c->mesh);
+    brio__free(c->vertex);
+    brio__free(c->owner);
+    brio__free(c->found);
+    brio__free(c->earlier);
+    brio__free(c->hit);
+    brio__free(c);
+}
+
+/* ---- the tree --------------------------------------------------------------------------- */
+
+static double centre_of(const Mesh *m, int32_t t, const double *x, int axis)
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += x[3 * (int64_t)m->corner[3 * t + k] + axis];
+    return sum;
+}
+
+/* The triangles order[first..last) such that those before `middle` are not behind it. */
+static void divide(Mesh *m, const double *x, int axis, int32_t first, int32_t last, int32_t middle)
+{
+    int32_t *order = m->order;
+    while (last - first > 1) {
+        double pivot = centre_of(m, order[first + (last - first) / 2], x, axis);
+        int32_t low = first, high = last - 1;
+        while (low <= high) {
+            while (centre_of(m, order[low], x, axis) < pivot) low++;
+            while (centre_of(m, order[high], x, axis) > pivot) high--;
+            if (low > high) break;
+            int32_t kept = order[low];
+            order[low++] = order[high];
+            order[high--] = kept;
+        }
+        if (middle <= high)
+            last = high + 1;
+        else if (middle >= low)
+            first = low;
+        else
+            return;
+    }
+}
+
+static int32_t make_node(Mesh *m, const double *x, int32_t first, int32_t count)
+{
+    int32_t at = m->nodes++;
+    m->node[at] = (Node){.first = first, .count = count};
+    if (count <= LEAF) return at;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = first; i < first + count; i++)
+        for (int r = 0; r < 3; r++) {
+            double centre = centre_of(m, m->order[i], x, r);
+            low[r] = fmin(low[r], centre);
+            high[r] = fmax(high[r], centre);
+        }
+    int axis = 0;
+    for (int r = 1; r < 3; r++)
+        if (high[r] - low[r] > high[axis] - low[axis]) axis = r;
+    divide(m, x, axis, first, first + count, first + count / 2);
+    make_node(m, x, first, count / 2);
+    int32_t right = make_node(m, x, first + count / 2, count - count / 2);
+    m->node[at].right = right;
+    return at;
+}
+
+/* Boxes around the corners at x and, unless NULL, at y. */
+static void fit_boxes(Mesh *m, const double *x, const double *y)
+{
+    for (int32_t i = m->nodes - 1; i >= 0; i--) {
+        double *box = m->box[i];
+        const Node *node = &m->node[i];
+        for (int r = 0; r < 3; r++) box[r] = INFINITY, box[3 + r] = -INFINITY;
+        for (int32_t k = 0; !node->right && k < node->count; k++)
+            for (int c = 0; c < 3; c++)
+                for (int r = 0; r < 3; r++) {
+                    int64_t at = 3 * (int64_t)m->corner[3 * m->order[node->first + k] + c] + r;
+                    double a = x[at], b = y ? y[at] : a;
+                    box[r] = fmin(box[r], fmin(a, b));
+                    box[3 + r] = fmax(box[3 + r], fmax(a, b));
+                }
+        for (int r = 0; node->right && r < 3; r++) {
+            box[r] = fmin(m->box[i + 1][r], m->box[node->right][r]);
+            box[3 + r] = fmax(m->box[i + 1][3 + r], m->box[node->right][3 + r]);
+        }
+    }
+}
+
+/* Normals of faces, edges and vertices at x. */
+static void fit_normals(Mesh *m, const double *x)
+{
+    memset(m->side, 0, (size_t)m->edges * sizeof *m->side);
+    memset(m->around, 0, (size_t)m->vertices * sizeof *m->around);
+    for (int64_t t = 0; t < m->triangles; t++) {
+        const int32_t *v = m->corner + 3 * t;
+        double *n = m->face[t];
+        brio__triangle_normal(x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[2],
+                              n);
+        double length = brio__norm3(n);
+        for (int r = 0; r < 3; r++) n[r] = length > 0 ? n[r] / length : 0;
+        for (int k = 0; k < 3; k++) {
+            double a[3], b[3], c[3];
+            const double *p = x + 3 * (int64_t)v[k];
+            brio__subtract3(x + 3 * (int64_t)v[(k + 1) % 3], p, a);
+            brio__subtract3(x + 3 * (int64_t)v[(k + 2) % 3], p, b);
+            brio__cross3(a, b, c);
+            double angle = atan2(brio__norm3(c), brio__dot3(a, b));
+            for (int r = 0; r < 3; r++) {
+                m->side[m->edge[3 * t + k]][r] += n[r];
+                m->around[v[k] - m->first][r] += angle * n[r];
+            }
+        }
+    }
+}
+
+/* Trees and normals for the positions x. */
+static void follow(Mesh *m, int64_t points, const double *x)
+{
+    size_t bytes = 3 * (size_t)m->vertices * sizeof *m->x;
+    if (m->nodes == 0) {
+        for (int32_t t = 0; t < m->triangles; t++) m->order[t] = t;
+        make_node(m, x, 0, (int32_t)m->triangles);
+    }
+    if (m->ready && !memcmp(m->x, x + 3 * m->first, bytes)) return;
+    memcpy(m->x, x + 3 * m->first, bytes);
+    fit_boxes(m, x, NULL);
+    fit_normals(m, x);
+    for (int64_t i = 0; i < points; i++) m->known[i][3] = -1;
+    m->ready = true;
+}
+
+/* ---- the closest point ------------------------------------------------------------------ */
+
+static double square_from_box(const double *box, const double *p)
+{
+    double sum = 0;
+    for (int r = 0; r < 3; r++) {
+        double d = fmax(fmax(box[r] - p[r], p[r] - box[3 + r]), 0);
+        sum += d * d;
+    }
+    return sum;
+}
+
+static double from_triangle(const Mesh *m, int32_t t, const double *x, const double *p, double w[4])
+{
+    double corners[12];
+    memcpy(corners, p, 3 * sizeof *p);
+    for (int k = 0; k < 3; k++)
+        memcpy(corners + 3 + 3 * k, x + 3 * (int64_t)m->corner[3 * t + k], 3 * sizeof *p);
+    return brio__closest_vertex_face(corners, w);
+}
+
+/* The normal of what the closest point lies on: -w are its weights. */
+static const double *side_of(const Mesh *m, int32_t t, const double w[4])
+{
+    int zero = 0, at = 0, other = 0;
+    for (int k = 0; k < 3; k++) {
+        if (w[1 + k] != 0) at = k;
+        if (w[1 + k] == 0) zero++, other = k;
+    }
+    if (zero == 0) return m->face[t];
+    if (zero == 1) return m->side[m->edge[3 * t + (other + 1) % 3]];
+    return m->around[m->corner[3 * t + at] - m->first];
+}
+
+/* Fills a hit from the weights of a triangle's corners, as if p were outside; the way to p in r. */
+static void set_hit(const Mesh *m, int32_t t, const double *x, const double *p,
+                    const double weight[4], double r[3], BrioHit *hit)
+{
+    memcpy(r, p, 3 * sizeof *r);
+    for (int k = 0; k < 3; k++) {
+        hit->corner[k] = m->corner[3 * t + k];
+        hit->w[k] = -weight[1 + k];
+        for (int i = 0; i < 3; i++) r[i] -= hit->w[k] * x[3 * (int64_t)hit->corner[k] + i];
+    }
+    hit->weight = 1;
+    hit->obstacle = m->obstacle;
+    hit->d = brio__norm3(r);
+    for (int i = 0; i < 3; i++) hit->n[i] = hit->d > 0 ? r[i] / hit->d : 0;
+}
+
+/* The closest hit of a point, wherever it is; `hint` is any triangle, and then the closest. */
+static void nearest(const Mesh *m, const double *x, const double *p, int32_t *hint, BrioHit *hit)
+{
+    int32_t stack[STACK], best = *hint;
+    int depth = 0;
+    double weight[4], w[4], least = from_triangle(m, best, x, p, weight);
+    stack[depth++] = 0;
+    while (depth > 0) {
+        int32_t at = stack[--depth];
+        const Node *node = &m->node[at];
+        /* one part in 1e12 more: distances are rounded */
+        if (square_from_box(m->box[at], p) > least * least * (1 + 1e-12)) continue;
+        for (int32_t k = 0; !node->right && k < node->count; k++) {
+            int32_t t = m->order[node->first + k];
+            double d = from_triangle(m, t, x, p, w);
+            if (d > least || (d == least && t > best)) continue;
+            least = d;
+            best = t;
+            memcpy(weight, w, sizeof w);
+        }
+        if (!node->right) continue;
+        bool left = square_from_box(m->box[at + 1], p) < square_from_box(m->box[node->right], p);
+        stack[depth++] = left ? node->right : at + 1;
+        stack[depth++] = left ? at + 1 : node->right;
+    }
+    *hint = best;
+    const double *normal = side_of(m, best, weight);
+    double r[3], size = brio__norm3(normal);
+    set_hit(m, best, x, p, weight, r, hit);
+    bool on = hit->d < 1e-14, inside = brio__dot3(r, normal) < 0;
+    /* on the surface itself the normal takes over */
+    for (int i = 0; i < 3; i++) {
+        if (on) hit->n[i] = normal[i] / (size > 0 ? size : 1);
+        if (!on && inside) hit->n[i] = -hit->n[i];
+    }
+    if (inside) hit->d = -hit->d;
+}
+
+/* ---- all that is near ------------------------------------------------------------------- */
+
+/* A face, edge or vertex, and how often it counts. */
+typedef struct Part {
+    int64_t key; /* 0 .. triangles: a face; then edges; then vertices */
+    int32_t triangle;
+    int count;
+    double w[4];
+} Part;
+
+/* What the closest point with these weights lies on. */
+static int64_t part_of(const Mesh *m, int32_t t, const double w[4])
+{
+    int zero = 0, at = 0, other = 0;
+    for (int k = 0; k < 3; k++) {
+        if (w[1 + k] != 0) at = k;
+        if (w[1 + k] == 0) zero++, other = k;
+    }
+    if (zero == 0) return t;
+    if (zero == 1) return m->triangles + m->edge[3 * t + (other + 1) % 3];
+    return m->triangles + m->edges + m->corner[3 * t + at] - m->first;
+}
+
+static void count_part(const Mesh *m, int32_t t, const double w[4], int count, Part *part,
+                       int *parts)
+{
+    int64_t key = part_of(m, t, w);
+    int i = 0;
+    while (i < *parts && part[i].key != key) i++;
+    if (i == NEAR) return;
+    if (i == *parts) part[(*parts)++] = (Part){.key = key, .triangle = INT32_MAX};
+    part[i].count += count;
+    if (t >= part[i].triangle) return;
+    part[i].triangle = t; /* the first triangle tells the place */
+    memcpy(part[i].w, w, sizeof part[i].w);
+}
+
+/* The edge from corner k of a triangle: where it is closest, if that is within reach. */
+static bool near_edge(const Mesh *m, int32_t t, int k, const double *x, const double *p,
+                      double reach, double w[4])
+{
+    const double *a = x + 3 * (int64_t)m->corner[3 * t + k];
+    double e[3], r[3];
+    brio__subtract3(x + 3 * (int64_t)m->corner[3 * t + (k + 1) % 3], a, e);
+    brio__subtract3(p, a, r);
+    double s = fmin(fmax(brio__dot3(e, r) / brio__dot3(e, e), 0), 1);
+    for (int i = 0; i < 3; i++) r[i] -= s * e[i];
+    w[1 + k] = s - 1;
+    w[1 + (k + 1) % 3] = -s;
+    return brio__norm3(r) < reach;
+}
+
+/* A triangle, and those of its edges and vertices that belong to it. */
+static void count_triangle(const Mesh *m, int32_t t, const double *x, const double *p, double reach,
+                           Part *part, int *parts)
+{
+    double w[4], d = from_triangle(m, t, x, p, w);
+    if (!(d < reach)) return;
+    count_part(m, t, w, 1, part, parts);
+    for (int k = 0; k < 3; k++) {
+        double edge[4] = {1, 0, 0, 0}, corner[4] = {1, 0, 0, 0};
+        int64_t a = m->corner[3 * t + k];
+        if (m->edge_owner[m->edge[3 * t + k]] == t && near_edge(m, t, k, x, p, reach, edge))
+            count_part(m, t, edge, -1, part, parts);
+        corner[1 + k] = -1;
+        if (m->vertex_owner[a - m->first] == t && brio__distance3(p, x + 3 * a) < reach)
+            count_part(m, t, corner, 1, part, parts);
+    }
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+    const Part *p = a, *q = b;
+    return (p->key > q->key) - (p->key < q->key);
+}
+
+/* Adds the other parts that count around a point whose closest one is out[0], of `triangle`. */
+static void all_near(const Mesh *m, const double *x, const double *p, double reach,
+                     int32_t triangle, BrioHit *out)
+{
+    Part part[NEAR];
+    int32_t stack[STACK];
+    int depth = 0, parts = 0, hits = 1;
+    double weight[4] = {1, -out->w[0], -out->w[1], -out->w[2]};
+    int64_t own = part_of(m, triangle, weight);
+    stack[depth++] = 0;
+    while (depth > 0) {
+        int32_t at = stack[--depth];
+        const Node *node = &m->node[at];
+        if (square_from_box(m->box[at], p) > reach * reach) continue;
+        for (int32_t k = 0; !node->right && k < node->count; k++)
+            count_triangle(m, m->order[node->first + k], x, p, reach, part, &parts);
+        if (!node->right) continue;
+        stack[depth++] = node->right;
+        stack[depth++] = at + 1;
+    }
+    /* in an order that does not depend on the tree */
+    qsort(part, (size_t)parts, sizeof *part, compare_parts);
+    for (int i = 0; i < parts && hits < HITS; i++) {
+        double r[3];
+        if (part[i].count == 0 || part[i].key == own) continue;
+        out[hits].vertex = out->vertex;
+        set_hit(m, part[i].triangle, x, p, part[i].w, r, &out[hits]);
+        if (!(out[hits].d > 1e-14)) continue;
+        out[hits++].weight = part[i].count;
+    }
+    if (hits < HITS) out[hits].obstacle = -1;
+}
+
+typedef struct FindWork {
+    BrioColliders *c;
+    const Mesh *mesh;
+    const double *x;
+    double reach;
+    BrioHit *out;
+    int each; /* hits of a vertex: HITS, or 1: the closest only */
+} FindWork;
+
+static void find_chunk(void *context, int64_t begin, int64_t end)
+{
+    const FindWork *work = context;
+    const BrioColliders *c = work->c;
+    const BrioSystem *s = c->system;
+    int owners = s->body_count + s->obstacle_count;
+    int obstacle = s->body_count + work->mesh->obstacle;
+    for (int64_t i = begin; i < end; i++) {
+        BrioHit *hit = &work->out[work->each * i];
+        const double *p = work->x + 3 * (int64_t)c->vertex[i];
+        hit->obstacle = -1;
+        hit->vertex = c->vertex[i];
+        hit->d = INFINITY;
+        if (s->excluded && s->excluded[c->owner[i] * owners + obstacle]) continue;
+        double reach = fmax(work->reach, 0);
+        if (!(square_from_box(work->mesh->box[0], p) <= reach * reach)) continue;
+        /* d changes by no more than the point has moved */
+        double *known = work->mesh->known[i];
+        if (known[3] > 0 &&
+            brio__distance3(known, p) < (known[3] - reach) * (1 - 1e-9) - 1e-14 * known[3])
+            continue;
+        nearest(work->mesh, work->x, p, &work->mesh->hint[i], hit);
+        memcpy(known, p, 3 * sizeof *p);
+        known[3] = hit->d;
+        if (work->each == 1) continue;
+        if (!(hit->d < work->reach))
+            hit->obstacle = -1;
+        else if (hit->d > -work->reach)
+            all_near(work->mesh, work->x, p, work->reach, work->mesh->hint[i], hit);
+        else
+            hit[1].obstacle = -1;
+    }
+}
+
+static void find_all(BrioColliders *c, Mesh *m, const double *x, double reach, int each,
+                     BrioHit *out)
+{
+    follow(m, c->vertex_count, x);
+    brio__parallel_for(c->vertex_count, 64, find_chunk, &(FindWork){c, m, x, reach, out, each});
+}
+
+const BrioHit *brio__colliders_find(BrioColliders *c, const double *x, double reach, int64_t *count)
+{
+    *count = 0;
+    for (int k = 0; k < c->mesh_count; k++) {
+        find_all(c, &c->mesh[k], x, reach, HITS, c->found);
+        for (int64_t i = 0; i < c->vertex_count; i++)
+            for (int n = 0; n < HITS && c->found[HITS * i + n].obstacle >= 0; n++)
+                c->hit[(*count)++] = c->found[HITS * i + n];
+    }
+    return c->hit;
+}
+
+void brio__hit_curvature(const BrioHit *hit, const double *x, double C[9])
+{
+    int zero = 0, at[3] = {0}, used = 0;
+    double t[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+        zero += hit->w[k] == 0;
+        if (hit->w[k] != 0) at[used++] = k;
+    }
+    double over = zero && hit->d != 0 ? 1 / hit->d : 0;
+    if (zero == 1) {
+        brio__subtract3(x + 3 * (int64_t)hit->corner[at[1]], x + 3 * (int64_t)hit->corner[at[0]],
+                        t);
+        double length = brio__norm3(t);
+        for (int r = 0; r < 3; r++) t[r] = length > 0 ? t[r] / length : 0;
+    }
+    for (int r = 0; r < 3; r++)
+        for (int s = 0; s < 3; s++)
+            C[3 * r + s] = over * ((r == s) - hit->n[r] * hit->n[s] - t[r] * t[s]);
+}
+
+/* ---- passing through -------------------------------------------------------------------- */
+
+/* The triangle that a vertex meets first on its way, as its normal then; false: none. */
+static bool first_met(const Mesh *m, const double *x0, const double *x1, int32_t vertex,
+                      double normal[3])
+{
+    const double *a = x0 + 3 * (int64_t)vertex, *b = x1 + 3 * (int64_t)vertex;
+    int32_t stack[STACK];
+    int depth = 0;
+    double first = INFINITY;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        int32_t at = stack[--depth];
+        const Node *node = &m->node[at];
+        bool apart = false;
+        for (int r = 0; r < 3; r++)
+            apart |= fmin(a[r], b[r]) > m->box[at][3 + r] || fmax(a[r], b[r]) < m->box[at][r];
+        if (apart) continue;
+        if (node->right) {
+            stack[depth++] = node->right;
+            stack[depth++] = at + 1;
+        }
+        for (int32_t k = 0; !node->right && k < node->count; k++) {
+            int32_t t = m->order[node->first + k];
+            double from[12], to[12], toi;
+            memcpy(from, a, 3 * sizeof *a);
+            memcpy(to, b, 3 * sizeof *b);
+            for (int c = 0; c < 3; c++) {
+                int64_t corner = 3 * (int64_t)m->corner[3 * t + c];
+                memcpy(from + 3 + 3 * c, x0 + corner, 3 * sizeof *a);
+                memcpy(to + 3 + 3 * c, x1 + corner, 3 * sizeof *a);
+            }
+            if (!brio_ccd_vertex_face(from, to, &toi) || toi >= first) continue;
+            first = toi;
+            for (int c = 0; c < 12; c++) from[c] += toi * (to[c] - from[c]);
+            brio__triangle_normal(from + 3, from + 6, from + 9, normal);
+        }
+    }
+    double length = brio__norm3(normal);
+    for (int r = 0; first < INFINITY && r < 3; r++) normal[r] = length > 0 ? normal[r] / length : 0;
+    return first < INFINITY;
+}
+
+typedef struct PassWork {
+    const BrioColliders *c;
+    const Mesh *mesh;
+    const double *x0, *x1;
+    BrioHit *end; /* d = NAN marks those that went through */
+} PassWork;
+
+static void pass_chunk(void *context, int64_t begin, int64_t end)
+{
+    const PassWork *work = context;
+    for (int64_t i = begin; i < end; i++) {
+        const BrioHit *before = &work->c->earlier[i];
+        BrioHit *after = &work->end[i];
+        double normal[3] = {0, 0, 0};
+        if (after->obstacle < 0) continue;
+        if (!first_met(work->mesh, work->x0, work->x1, after->vertex, normal)) continue;
+        const double *n = before->d < 0 ? before->n : after->n;
+        if (brio__dot3(n, normal) < OTHER_SIDE) after->d = NAN;
+    }
+}
+
+bool brio__colliders_passed(BrioColliders *c, const double *x0, const double *x1, int32_t *vertex,
+                            int32_t *obstacle)
+{
+    bool passed = false;
+    for (int k = 0; !passed && k < c->mesh_count; k++) {
+        Mesh *m = &c->mesh[k];
+        /* every vertex, however far: an obstacle may have gone past it */
+        find_all(c, m, x0, INFINITY, 1, c->earlier);
+        find_all(c, m, x1, INFINITY, 1, c->found);
+        fit_boxes(m, x0, x1);
+        brio__parallel_for(c->vertex_count, 64, pass_chunk, &(PassWork){c, m, x0, x1, c->found});
+        m->ready = false;
+        for (int64_t i = 0; !passed && i < c->vertex_count; i++)
+            if (isnan(c->found[i].d)) {
+                passed = true;
+                *vertex = c->found[i].vertex;
+                *obstacle = m->obstacle;
+            }
+    }
+    return passed;
+}
+
+/* Whether a body vertex is in the box at one of the poses. */
+static bool any_within(const BrioColliders *c, const double *box, const double *x0,
+                       const double *x1)
+{
+    for (int64_t i = 0; i < c->vertex_count; i++) {
+        int64_t v = 3 * (int64_t)c->vertex[i];
+        if (square_from_box(box, x0 + v) == 0 || square_from_box(box, x1 + v) == 0) return true;
+    }
+    return false;
+}
+
+double brio__colliders_way(const BrioColliders *c, const double *x0, const double *x1,
+                           int32_t *obstacle)
+{
+    double largest = 0;
+    for (int k = 0; k < c->mesh_count; k++) {
+        const Mesh *m = &c->mesh[k];
+        double start[6] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, all[6];
+        double way = 0, extent = INFINITY;
+        memcpy(all, start, sizeof all);
+        for (int64_t v = m->first; v < m->first + m->vertices; v++) {
+            way = fmax(way, brio__distance3(x0 + 3 * v, x1 + 3 * v));
+            for (int r = 0; r < 3; r++) {
+                double a = x0[3 * v + r], b = x1[3 * v + r];
+                start[r] = fmin(start[r], a);
+                start[3 + r] = fmax(start[3 + r], a);
+                all[r] = fmin(all[r], fmin(a, b));
+                all[3 + r] = fmax(all[3 + r], fmax(a, b));
+            }
+        }
+        for (int r = 0; r < 3; r++) extent = fmin(extent, start[3 + r] - start[r]);
+        if (!(way > largest * extent) || !any_within(c, all, x0, x1)) continue;
+        largest = extent > 0 ? way / extent : 0;
+        *obstacle = m->obstacle;
+    }
+    return largest;
+}

@@ -1,0 +1,11 @@
+/* Closed meshes that body vertices meet, for those who need more of them than the sum. */
+#ifndef BRIO_POTENTIAL_COLLIDERS_H
+#define BRIO_POTENTIAL_COLLIDERS_H
+
+#include "../contact/collider.h"
+#include "potential.h"
+
+/* NULL: there are none. */
+BrioColliders *brio__potential_colliders(const BrioPotential *potential);
+
+#endif

@@ -1,0 +1,249 @@
+/* Contact in real time: what lands with friction bounces, what has come to rest is at rest,
+ * whatever it touches, and a frame asks for no more work than it may. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "damping/hold.h"
+#include "simulate.h"
+
+/* ---- the potential of friction ---------------------------------------------------------- */
+
+/* Two points of 10 kg, pressed 1 mm into a plane and into each other's reach: their friction. */
+static BrioSim *points(void)
+{
+    return parse(
+        "time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nsolver: {type: "
+        "local-global}\ncontact: {type: penalty, kappa: 1000, mu: 0.5, self: 0.2}\n"
+        "obstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"
+        "  - {shape: {type: line, length: 1, cells: 1}, kind: points, material: {type: "
+        "mass, vertex_mass: 10}, transform: {translate: [0, -0.001, 0]}}\n");
+}
+
+/* Its gradient is that of its value, by differences of second order (TOLERANCE 1e-6 of the force:
+ * steps of 1e-6 m, curvature kappa), and has Coulomb's size: kappa |u| while that is less than
+ * mu lambda = 0.5 N, and 0.5 N beyond. Taken again at the same slide, it holds by what it reached.
+ */
+static void slopes(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = points();
+    const BrioSystem *s = sim->system;
+    size_t n = 3 * (size_t)s->vertex_count;
+    double *start = calloc(n, sizeof *start), *x = calloc(n, sizeof *x);
+    double *g = calloc(n, sizeof *g);
+    BrioHold *hold;
+    BrioPotential *potential = sim->stepper->solver->potential;
+    static const double slide[] = {1e-4, 4e-4, 1e-3, 0.1};
+    brio__system_positions(s, sim->state, sim->state->q, 0, start);
+    assert_int_equal(brio__hold_create(s, &hold), BRIO_OK);
+    for (size_t k = 0; k < BRIO_COUNT(slide); k++) {
+        brio__hold_forget(hold);
+        assert_int_equal(brio__hold_take(hold, potential, sim->state, start, start, start, NULL),
+                         BRIO_OK);
+        memcpy(x, start, n * sizeof *x);
+        x[0] += slide[k] * 0.6, x[2] += slide[k] * 0.8; /* along the plane */
+        x[1] += 0.01;                                   /* which does not count */
+        memset(g, 0, n * sizeof *g);
+        brio__hold_value(hold, start, x, g, NULL);
+        double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), off = 0;
+        for (int r = 0; r < 3; r++) {
+            double value[2];
+            for (int side = 0; side < 2; side++) {
+                x[r] += (side ? 2 : -1) * 1e-6;
+                value[side] = brio__hold_value(hold, start, x, NULL, NULL);
+            }
+            x[r] -= 1e-6;
+            off = fmax(off, fabs((value[1] - value[0]) / 2e-6 - g[r]));
+        }
+        double expected = fmin(1000 * slide[k], 0.5);
+        print_message("slide %g m: force %.6f N, expected %.6f; off its value's slope by %.1e\n",
+                      slide[k], size, expected, off);
+        assert_true(fabs(size / expected - 1) < 1e-12 && off < 1e-6 && fabs(g[1]) < 1e-15);
+        /* the multiplier: what was reached is held */
+        x[1] -= 0.01;
+        assert_int_equal(brio__hold_take(hold, potential, sim->state, x, start, x, NULL), BRIO_OK);
+        memset(g, 0, n * sizeof *g);
+        brio__hold_value(hold, start, start, g, NULL);
+        assert_true(fabs(hypot(g[0], g[2]) / expected - 1) < 1e-12);
+    }
+    brio__hold_free(hold);
+    free(start);
+    free(x);
+    free(g);
+    brio_sim_free(sim);
+}
+
+/* ---- bounces ---------------------------------------------------------------------------- */
+
+/* README's scene with a bunny of our own, as far as it rises; `jump`: the largest energy of its
+ * shape, over that of the fall. */
+static double rise(const char *mu, double *jump)
+{
+    BrioSim *sim = parse(
+        "time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: {type: a-search, decay: 2}\n"
+        "solver: {type: local-global, iterations: 10}\n"
+        "contact: {type: penalty, kappa: 1000, mu: %s}\nobstacles: [{type: plane, normal: [0, "
+        "1, 0]}]\nbodies:\n  - {shape: {type: figure, of: bunny, size: 0.16, cells: 15}, "
+        "material: {type: corotated, E: 1e5, nu: 0.4, rho: 1000}, transform: {translate: [0, "
+        "0.1, 0]}}\n",
+        mu);
+    BrioLedger first = ledger(sim), l = first;
+    double low = INFINITY, high = 0;
+    *jump = 0;
+    for (int k = 0; k < 40; k++) {
+        step(sim, 1);
+        l = ledger(sim);
+        *jump = fmax(*jump, l.elastic);
+        if (l.centre[1] < low) low = high = l.centre[1];
+        high = fmax(high, l.centre[1]);
+    }
+    *jump /= first.gravity * (first.centre[1] - low) / first.centre[1];
+    assert_true(l.friction >= 0);
+    brio_sim_free(sim);
+    return high - low;
+}
+
+/* Where A-search mixes velocities with the body's answer to friction and without friction, the
+ * bunny stays down, and its shape has more energy than its fall. With friction its feet do not
+ * slide apart, which costs bounce: it rises no less. TOLERANCE: a fifth. */
+static void bounces(void **unused)
+{
+    (void)unused;
+    double jump[2], height[2] = {rise("0", &jump[0]), rise("0.3", &jump[1])};
+    print_message("bunny rises by %.3f m without and %.3f m with friction; energy of its shape at "
+                  "most %.2f and %.2f of the fall's\n",
+                  height[0], height[1], jump[0], jump[1]);
+    assert_true(height[0] > 0.03 && height[1] > 0.8 * height[0]);
+    assert_true(jump[0] < 1 && jump[1] < 1);
+}
+
+/* ---- rest ------------------------------------------------------------------------------- */
+
+/* The playground's cloth, cut off its pins, falls on its edge and in a heap on the floor. Its
+ * vertices push each other; still it must unfold and lie there. TOLERANCE 1e-3 J of the 1.6 that it
+ * falls with: its weight on the floor's springs is 5e-5. A net of springs may also knot itself,
+ * which holds 0.3 J without any contact, and which fall does so is chance: two of three must lie,
+ * and all must be at rest. */
+static void cut_cloth(void **unused)
+{
+    (void)unused;
+    static const char *const self[] = {"0.02", "0.03", "0.035"};
+    int flat = 0;
+    for (size_t k = 0; k < BRIO_COUNT(self); k++) {
+        BrioSim *sim =
+            parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: "
+                  "local-global, iterations: 10}\ndamping: [{type: rayleigh, alpha: 0.5}]\n"
+                  "contact: {type: penalty, kappa: 100, dhat: 5e-3, mu: 0.4, self: %s}\n"
+                  "obstacles: [{type: plane, point: [0, -0.6, 0], normal: [0, 1, 0]}]\nbodies:\n"
+                  "  - {shape: {type: grid, width: 1, depth: 0.8, cells_x: 24, cells_z: 24}, "
+                  "material: {type: hooke, k: 500, rho: 0.3}, transform: {rotate: [[1, 0, 0], 62], "
+                  "translate: [0, 0.1, 0]}}\n",
+                  self[k]);
+        double heap = 0;
+        for (int i = 0; i < 20; i++) {
+            step(sim, 60);
+            heap = fmax(heap, ledger(sim).elastic);
+        }
+        BrioLedger l = ledger(sim);
+        print_message(
+            "cloth with self: %s after 20 s: kinetic %.1e J, elastic %.1e J, contact %.1e "
+            "J, %.4f m above the floor, %d contacts; elastic at most %.2f J\n",
+            self[k], l.kinetic, l.elastic, l.contact, l.centre[1] + 0.6, l.contacts, heap);
+        assert_true(l.kinetic < 1e-3);
+        flat += l.kinetic + l.elastic + l.contact < 1e-3 && l.centre[1] + 0.6 < 0.006;
+        brio_sim_free(sim);
+    }
+    assert_true(flat >= 2);
+}
+
+#define JELLY                                                                                      \
+    "shape: {type: box, size: [0.2, 0.2, 0.2], cells: [8, 8, 8]}, material: {type: corotated, E: " \
+    "1e5, nu: 0.3, rho: 1000}"
+
+/* Two bodies of 729 vertices, one dropped on the other. A frame evaluates the potential where it
+ * began, where its iterations begin, and after each of these; factors once at most; and looks for
+ * contacts three times at most: where it began, on the way to where its iterations begin, and where
+ * those led out of what was looked at. */
+static void two_bodies(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: {type: a-search, decay: 0.5}\n"
+              "solver: {type: local-global, iterations: 10}\ncontact: {type: penalty, kappa: 2500, "
+              "self: 0.025, dhat: 1e-3, mu: 0.3}\nobstacles: [{type: plane, normal: [0, 1, 0]}]\n"
+              "bodies:\n  - {" JELLY ", transform: {translate: [0, 0.1, 0]}}\n  - {" JELLY
+              ", transform: {rotate: [[0, 1, 0], 10], translate: [0.01, 0.35, 0.007]}}\n");
+    const BrioSolveTotals *totals = &sim->stepper->solver->totals;
+    int64_t evaluations = 0, factors = 0, searches = 0, most_contacts = 0, all = 0;
+    enum { FRAMES = 300 };
+    step(sim, 1);
+    for (int k = 0; k < FRAMES; k++) {
+        BrioSolveTotals before = *totals;
+        step(sim, 1);
+        evaluations = BRIO_MAX(evaluations, totals->evaluations - before.evaluations);
+        factors = BRIO_MAX(factors, totals->factorisations - before.factorisations);
+        searches = BRIO_MAX(searches, totals->searches - before.searches);
+        all += totals->searches - before.searches;
+        if (k % 10 == 0) most_contacts = BRIO_MAX(most_contacts, ledger(sim).contacts);
+    }
+    BrioLedger l = ledger(sim);
+    print_message("two bodies after 5 s: kinetic %.1e J; at most %d contacts; a frame: at most %d "
+                  "evaluations, %d factorisations, %d searches (%.2f on average)\n",
+                  l.kinetic, (int)most_contacts, (int)evaluations, (int)factors, (int)searches,
+                  (double)all / FRAMES);
+    assert_true(l.kinetic < 1e-3 && most_contacts > 100);
+    assert_true(evaluations <= 13 && factors <= 1 && searches <= 3);
+    brio_sim_free(sim);
+}
+
+/* ---- the same bits ---------------------------------------------------------------------- */
+
+static BrioSim *sliding(void)
+{
+    return parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: "
+                 "local-global, iterations: 10}\ncontact: {type: penalty, kappa: 2500, self: 0.03, "
+                 "mu: 0.4}\nobstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"
+                 "  - {shape: {type: box, size: [0.2, 0.1, 0.2], cells: [6, 3, 6]}, material: "
+                 "{type: corotated, E: 1e5, rho: 1000}, transform: {translate: [0, 0.06, 0]}, "
+                 "velocity: {linear: [1, 0, 0]}}\n  - {shape: {type: box, size: [0.2, 0.1, 0.2], "
+                 "cells: [6, 3, 6]}, material: {type: corotated, E: 1e5, rho: 1000}, transform: "
+                 "{translate: [0.03, 0.2, 0]}}\n");
+}
+
+/* For one and two threads, and from a file: friction that is held is a function of the state. */
+static void same_bits(void **unused)
+{
+    (void)unused;
+    static const char file[] = "test_real_time_contact.state";
+    static double x[3][3 * 400];
+    BrioError error = {0};
+    for (int k = 0; k < 3; k++) {
+        brio_set_threads(k == 1 ? 2 : 1);
+        BrioSim *sim = sliding();
+        if (k < 2) step(sim, 30);
+        if (k == 0) assert_int_equal(brio_sim_save(sim, file, 1, &error), BRIO_OK);
+        if (k == 2) assert_int_equal(brio_sim_restore(sim, file, &error), BRIO_OK);
+        step(sim, 30);
+        brio_sim_positions(sim, 0, x[k]);
+        assert_true(brio_body_vertices(sim->system, 0) <= 400);
+        brio_sim_free(sim);
+    }
+    brio_set_threads(0);
+    remove(file);
+    assert_memory_equal(x[0], x[1], sizeof x[0]);
+    assert_memory_equal(x[0], x[2], sizeof x[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes), cmocka_unit_test(bounces),
+                                       cmocka_unit_test(cut_cloth), cmocka_unit_test(two_bodies),
+                                       cmocka_unit_test(same_bits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
