@@ -73,6 +73,9 @@ class Edit(Builder):
     def remove_rod(self, body_a: int, vertex_a: int, body_b: int, vertex_b: int) -> None:
         self._call(lib.brio_builder_remove_rod, body_a, vertex_a, body_b, vertex_b)
 
+    def remove_constraint(self, name: str) -> None:
+        self._call(lib.brio_builder_remove_constraint, name.encode())
+
     def remove_force(self, name: str) -> None:
         self._call(lib.brio_builder_remove_force, name.encode())
 

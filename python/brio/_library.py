@@ -307,6 +307,7 @@ _PROTOTYPES: Any = {
     "brio_builder_remove_body": (c_int, c_void_p, c_int, _error),
     "brio_builder_remove_obstacle": (c_int, c_void_p, c_int, _error),
     "brio_builder_remove_rod": (c_int, c_void_p, c_int, c_int32, c_int, c_int32, _error),
+    "brio_builder_remove_constraint": (c_int, c_void_p, c_char_p, _error),
     "brio_builder_detach": (c_int, c_void_p, c_int, c_int32, _error),
     "brio_builder_remove_force": (c_int, c_void_p, c_char_p, _error),
     "brio_builder_unfix": (c_int, c_void_p, c_int, _p, c_int64, _error),
