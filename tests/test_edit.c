@@ -116,9 +116,10 @@ static void sentences(void **unused)
     refused(brio_sim_commit(sim, b, &error), &error, "did not begin here");
     brio_builder_free(b);
     /* what the integrator cannot take */
+    assert_int_equal(brio_sim_set_integrator(other, "rk4", NULL, &error), BRIO_OK);
     b = begin(other);
     assert_int_equal(brio_builder_rod(b, 0, 0, 1, 0, NAN, &error), BRIO_OK);
-    refused(brio_sim_commit(other, b, &error), &error, "does not take rods");
+    refused(brio_sim_commit(other, b, &error), &error, "does not take");
     brio_builder_free(b);
     /* obstacles */
     refused(brio_sim_move_obstacle_to(sim, 5, none, &error), &error, "there is no obstacle 5");
