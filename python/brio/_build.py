@@ -8,8 +8,8 @@ from typing import Any, Callable, Mapping, Optional
 import numpy as np
 
 from . import _callbacks
-from ._library import (CBodyDef, CConstraintDef, CContactDef, CError, CForceDef, CMaterial, CMesh, CObstacleDef, CSimDef, CStitchDef, Error, ForceFunction, error_of,
-                       lib)
+from ._library import (CBodyDef, CConstraintDef, CContactDef, CError, CForceDef, CMaterial, CMesh, CObstacleDef, CScript, CSequence, CSimDef, CStitchDef, Error,
+                       ForceFunction, error_of, lib)
 from ._sim import Sim, Vector, _Handle, field_values, vector
 
 __all__ = ["Builder"]
@@ -61,6 +61,30 @@ def _force(function: Callable[..., Any], potential: bool) -> Callable[..., float
         return float("nan")
 
     return run
+
+
+def _script(times: Any, frames: Any, poses: Any, formula: Any) -> Optional[CScript]:
+    """How points move; None: not at all."""
+    if frames is None and poses is None and formula is None:
+        return None
+    script: CScript = lib.brio_default_script()
+    if frames is not None:
+        x = np.ascontiguousarray(frames, dtype=np.float64)
+        t = np.ascontiguousarray(times if times is not None else (), dtype=np.float64)
+        if x.ndim != 3 or x.shape[2] != 3 or t.shape != x.shape[:1]:
+            raise ValueError(f"frames: expected an array of shape (m, n, 3) and m times, got {x.shape} and {t.shape}")
+        sequence = CSequence(len(x), x.shape[1], t.ctypes.data, x.ctypes.data)
+        script.sequence = ctypes.pointer(sequence)
+        setattr(script, "_frames", (x, t, sequence))  # kept alive until C has copied it
+    if poses is not None:
+        rows = np.ascontiguousarray(poses, dtype=np.float64).reshape(-1, 11)
+        script.pose_count, script.poses = len(rows), rows.ctypes.data
+        setattr(script, "_poses", rows)
+    if formula is not None:
+        if len(formula) != 3:
+            raise ValueError(f"formula: expected three, got {len(formula)}")
+        script.formula[:] = [str(text).encode() for text in formula]
+    return script
 
 
 class Builder:
@@ -141,15 +165,28 @@ class Builder:
             raise Error(f"there is no body {body}; there are {len(self._counts)}")
         return _indices(np.atleast_1d(np.asarray(vertices))[:, None], 1, self._counts[body], "vertices")
 
-    def fix(self, body: int, vertices: Any) -> None:
-        """Vertices that stay where they are."""
+    def fix(self, body: int, vertices: Any, axes: str = "", times: Any = None, frames: Any = None, poses: Any = None, formula: Any = None) -> None:
+        """Vertices that stay where they are, along ``axes`` ("x", "xz") only, or that move: through ``frames`` (m x n x 3) at ``times`` (s), by ``poses``
+        (rows t, shift, quaternion w x y z, scale) or by three formulas of t, x, y, z. docs/motion.md has the rules.
+        """
         held = self._vertices(body, vertices)
-        self._call(lib.brio_builder_fix, body, held.ctypes, len(held), None)
+        script = _script(times, frames, poses, formula)
+        if axes:
+            if script is not None or set(axes) - set("xyz"):
+                raise ValueError(f"axes: expected letters of xyz and no motion, got {axes!r}")
+            self._call(lib.brio_builder_fix_axes, body, held.ctypes, len(held), sum(1 << "xyz".index(axis) for axis in set(axes)))
+            return
+        self._call(lib.brio_builder_fix, body, held.ctypes, len(held), byref(script) if script is not None else None)
 
-    def attach(self, body: int, vertex: int, point: Vector, k: float) -> None:
-        """A spring of stiffness k (N/m) and no length from a vertex to a point."""
+    def attach(self, body: int, vertex: Any, point: Any = None, k: float = 1000, weights: Any = None, times: Any = None, frames: Any = None, poses: Any = None,
+               formula: Any = None) -> None:
+        """Springs of stiffness k (N/m) times ``weights`` and no length from a vertex, or several, to a point (default: where each starts), which may move as with ``fix``."""
         held = self._vertices(body, vertex)
-        self._call(lib.brio_builder_attach, body, int(held[0, 0]), vector(point, "point").ctypes, k, None)
+        script = _script(times, frames, poses, formula)
+        points = None if point is None else np.ascontiguousarray(np.broadcast_to(np.asarray(point, dtype=np.float64), (len(held), 3)))
+        factors = None if weights is None else np.ascontiguousarray(np.broadcast_to(np.asarray(weights, dtype=np.float64), (len(held),)))
+        self._call(lib.brio_builder_attach_all, body, held.ctypes, len(held), None if points is None else points.ctypes.data, k,
+                   None if factors is None else factors.ctypes.data, byref(script) if script is not None else None)
 
     def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> None:
         """A plane that vertices stay in front of, on the side of its normal."""

@@ -167,6 +167,16 @@ class CStitchDef(Structure):
                 ("rest", c_double), ("breaking", c_double)]
 
 
+class CSequence(Structure):
+    _fields_ = [("frame_count", c_int64), ("vertex_count", c_int64), ("time", c_void_p), ("x", c_void_p), ("triangle_count", c_int64), ("triangle", c_void_p),
+                ("pose_count", c_int64), ("pose", c_void_p)]
+
+
+class CScript(Structure):
+    _fields_ = [("start", c_double), ("end", c_double), ("velocity", c_double * 3), ("angular", c_double * 3), ("about", c_double * 3), ("key_count", c_int64),
+                ("keys", c_void_p), ("pose_count", c_int64), ("poses", c_void_p), ("sequence", POINTER(CSequence)), ("formula", c_char_p * 3)]
+
+
 class CSolverOptions(Structure):
     _fields_ = [("type", c_char_p), ("linear", c_char_p), ("tol", c_double), ("max_iterations", c_int), ("linear_tol", c_double), ("max_halvings", c_int),
                 ("iterations", c_int), ("single_precision", c_int), ("memory", c_int), ("linear_options", c_char_p), ("quality", c_int)]
@@ -290,7 +300,10 @@ _PROTOTYPES: Any = {
     "brio_builder_free": (None, c_void_p),
     "brio_builder_gravity": (None, c_void_p, _p),
     "brio_builder_body": (c_int, c_void_p, POINTER(CBodyDef), POINTER(c_int), _error),
+    "brio_default_script": (CScript,),
     "brio_builder_fix": (c_int, c_void_p, c_int, _p, c_int64, c_void_p, _error),
+    "brio_builder_fix_axes": (c_int, c_void_p, c_int, _p, c_int64, c_uint, _error),
+    "brio_builder_attach_all": (c_int, c_void_p, c_int, _p, c_int64, c_void_p, c_double, c_void_p, c_void_p, _error),
     "brio_builder_attach": (c_int, c_void_p, c_int, c_int32, _p, c_double, c_void_p, _error),
     "brio_builder_plane": (c_int, c_void_p, c_char_p, _p, _p, _error),
     "brio_force_fields": (POINTER(CField), c_char_p),

@@ -29,12 +29,17 @@
 #include "hold.h"
 
 #include "../contact/law.h"
+#include "../potential/colliders.h"
 
 #include <string.h>
 
-/* A vertex that touches another, or an obstacle: other = -1 - obstacle. */
+/* A vertex that touches another, or an obstacle: other = -1 - obstacle. A closed mesh moves along
+ * by the corners of the nearest triangle, with their weights. */
 typedef struct Contact {
     int32_t vertex, other;
+    bool meshed;
+    int32_t corner[3];
+    double w[3];
     double limit; /* mu lambda */
     double stiffness;
     double n[3], force[3]; /* unit normal; r, across it */
@@ -167,6 +172,10 @@ static void reach(const Contact *c, const double *start, const double *slid, dou
         int64_t k = 3 * (int64_t)c->vertex + r, o = 3 * (int64_t)c->other + r;
         double slide = slid[k] - start[k];
         if (c->other >= 0) slide -= slid[o] - start[o];
+        for (int i = 0; c->meshed && i < 3; i++) {
+            int64_t m = 3 * (int64_t)c->corner[i] + r;
+            slide -= c->w[i] * (slid[m] - start[m]);
+        }
         z[r] = c->force[r] + c->stiffness * slide;
     }
     flatten(c->n, z);
@@ -240,6 +249,30 @@ static BrioStatus add_pairs(BrioHold *h, BrioContact *contact, const BrioState *
     return BRIO_OK;
 }
 
+static BrioStatus add_colliders(BrioHold *h, BrioColliders *colliders, const BrioState *state,
+                                const double *x)
+{
+    const BrioSystem *s = h->system;
+    const double *law = state->param + s->collider_params;
+    double dhat = law[BRIO_CONTACT_DHAT];
+    int64_t count;
+    const BrioHit *hit = brio__colliders_find(colliders, x, dhat, &count);
+    for (int64_t i = 0; i < count; i++, hit++) {
+        int a = h->owner[hit->vertex], b = s->body_count + hit->obstacle;
+        double stiffness = hit->weight * law[BRIO_CONTACT_KAPPA] * brio__stiffness_factor(s, a, b);
+        Contact c = {.vertex = hit->vertex,
+                     .other = -1 - hit->obstacle,
+                     .meshed = true,
+                     .stiffness = stiffness,
+                     .limit = coefficient(s, a, b) * stiffness * (dhat - hit->d)};
+        memcpy(c.corner, hit->corner, sizeof c.corner);
+        memcpy(c.w, hit->w, sizeof c.w);
+        memcpy(c.n, hit->n, sizeof c.n);
+        if (c.limit > 0) BRIO_CHECK(add(h, c));
+    }
+    return BRIO_OK;
+}
+
 /* The block of a vertex that is one by itself; -1: it is none. */
 static int32_t block_of(const BrioSystem *s, int32_t vertex)
 {
@@ -279,6 +312,8 @@ BrioStatus brio__hold_take(BrioHold *h, BrioPotential *potential, const BrioStat
     turn_over(h);
     if (contact) BRIO_CHECK(add_pairs(h, contact, state, x));
     BRIO_CHECK(add_obstacles(h, state, x));
+    BrioColliders *colliders = brio__potential_colliders(potential);
+    if (colliders) BRIO_CHECK(add_colliders(h, colliders, state, x));
     if (pull) {
         begin(h, pull);
         return BRIO_OK;
@@ -322,6 +357,8 @@ double brio__hold_value(const BrioHold *h, const double *start, const double *sl
         for (int r = 0; r < 3; r++) f[r] *= part;
         pull_back(h->system, c->vertex, f, 1, gradient, world);
         if (c->other >= 0) pull_back(h->system, c->other, f, -1, gradient, world);
+        for (int k = 0; c->meshed && k < 3; k++)
+            pull_back(h->system, c->corner[k], f, -c->w[k], gradient, world);
     }
     return sum;
 }
