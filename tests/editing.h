@@ -285,7 +285,7 @@ static void edit_once(Editing *e)
     BrioLedger before;
     BrioError error = {0};
     BrioBuilder *b;
-    int changes = 1 + pick(e, 3), kinds = 4, made = 0;
+    int changes = 1 + pick(e, 3), kinds = 4, done = 0;
     uint64_t hash = editing_hash(e->sim);
     brio_sim_ledger(e->sim, &before);
     assert_int_equal(brio_sim_edit(e->sim, &b, &error), BRIO_OK);
@@ -293,17 +293,17 @@ static void edit_once(Editing *e)
         int which = pick(e, kinds + 1);
         if (which == kinds) which = e->scene == EDITING_RODS ? 5 : e->scene == EDITING_FREE ? 0 : 4;
         BrioStatus status = operation[which](e, b, &error);
-        made += status == BRIO_OK;
+        done += status == BRIO_OK;
         e->done[which] += status == BRIO_OK;
         if (status != BRIO_OK) assert_true(error.message[0]);
     }
     error = (BrioError){0};
-    if (made && brio_sim_commit(e->sim, b, &error) == BRIO_OK) {
+    if (done && brio_sim_commit(e->sim, b, &error) == BRIO_OK) {
         check_books(e, &before);
         return;
     }
-    if (made) e->refused++;
-    if (made && !error.message[0]) fail_msg("an edit was refused without a reason");
+    if (done) e->refused++;
+    if (done && !error.message[0]) fail_msg("an edit was refused without a reason");
     brio_builder_free(b);
     assert_true(editing_hash(e->sim) == hash);
 }

@@ -196,7 +196,7 @@ static void visit_body(Image *m, BrioBodyPlan *p)
 static void visit_script(Image *m, BrioScriptPlan *p)
 {
     BrioScript *s = &p->script;
-    BrioScripted *made = &p->made;
+    BrioScripted *data = &p->made;
     double *keys = (double *)s->keys, *poses = (double *)s->poses;
     VISIT(m, s->start);
     VISIT(m, s->end);
@@ -209,11 +209,11 @@ static void visit_script(Image *m, BrioScriptPlan *p)
     VISIT(m, s->pose_count);
     VISIT_ARRAY(m, poses, BRIO_POSE_NUMBERS * s->pose_count, false);
     s->poses = poses;
-    VISIT(m, made->frame_count);
-    VISIT(m, made->row_count);
-    VISIT_OPTIONAL(m, made->frame_time, made->frame_count);
-    VISIT_OPTIONAL(m, made->shift, 3 * made->frame_count * made->row_count);
-    VISIT_OPTIONAL(m, made->formula, 3);
+    VISIT(m, data->frame_count);
+    VISIT(m, data->row_count);
+    VISIT_OPTIONAL(m, data->frame_time, data->frame_count);
+    VISIT_OPTIONAL(m, data->shift, 3 * data->frame_count * data->row_count);
+    VISIT_OPTIONAL(m, data->formula, 3);
 }
 
 static void visit_obstacle(Image *m, BrioObstaclePlan *p)
@@ -283,9 +283,9 @@ static void *visit_plans(Image *m, void *plans, int64_t count, size_t size)
     int64_t room = 1;
     while (room < count && room < INT32_MAX) room *= 2;
     m->broken |= count < 0 || (size_t)count > m->room;
-    void *made = m->broken ? NULL : brio__calloc((size_t)room, size);
-    m->no_memory |= !m->broken && !made;
-    return made;
+    void *created = m->broken ? NULL : brio__calloc((size_t)room, size);
+    m->no_memory |= !m->broken && !created;
+    return created;
 }
 
 #define EACH(m, plan, count, visit_one)                        \
