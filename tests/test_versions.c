@@ -20,9 +20,11 @@ static void put_version(char *bytes, size_t size, uint32_t version)
 /* What format 3 did not have: the counts of friction, after ten times and four counts. */
 static size_t make_old(char *bytes, size_t size)
 {
-    enum { HEAD = 8 + 4 + 8 + 8 + 16, AT = HEAD + 10 * 8 + 4 * 8, NEW = 2 * 8 };
+    enum { HEAD = 8 + 4 + 8 + 8 + 16, AT = HEAD + 10 * 8 + 4 * 8, NEW = 2 * 8, BODIES = 8 };
     uint32_t version;
     memcpy(&version, bytes + 8, sizeof version);
+    memmove(bytes + HEAD, bytes + HEAD + BODIES, size - HEAD - BODIES); /* format 5 */
+    size -= BODIES;
     memmove(bytes + AT, bytes + AT + NEW, size - AT - NEW);
     put_version(bytes, size - NEW, 3u << 16 | (version & 0xffff));
     return size - NEW;

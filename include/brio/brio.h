@@ -1,7 +1,7 @@
 /* brio: things that bend, stretch, bounce and collide.
  *
- * This header with those that it includes (motion.h, constraint.h, cage.h, ccd.h, integrator.h) is
- * the public interface and its documentation. The way of the data:
+ * This header and those that it includes are the public interface and its documentation. The way
+ * of the data:
  *
  *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
  *                           -> integrator -> minimise -> energies, linear solver -> next state
@@ -783,6 +783,6 @@ BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *er
 #include "cage.h"       /* coarse cages of dense surfaces */
 #include "ccd.h"        /* continuous collision detection of single pairs */
 #include "constraint.h" /* constraints and stitches */
+#include "edit.h"       /* editing a simulation that runs */
 #include "integrator.h" /* writing an integrator */
-
 #endif

@@ -8,8 +8,8 @@ from typing import Any, Callable, Mapping, Optional
 import numpy as np
 
 from . import _callbacks
-from ._library import (CBodyDef, CConstraintDef, CError, CForceDef, CMaterial, CMesh, CScript, CSequence, CSimDef, CStitchDef, Error, ForceFunction,
-                       error_of, lib)
+from ._library import (CBodyDef, CConstraintDef, CContactDef, CError, CForceDef, CMaterial, CMesh, CObstacleDef, CScript, CSequence, CSimDef, CStitchDef, Error,
+                       ForceFunction, error_of, lib)
 from ._sim import Sim, Vector, _Handle, field_values, vector
 
 __all__ = ["Builder"]
@@ -147,15 +147,18 @@ class Builder:
         words.values[:] = field_values(lib.brio_material_fields(kind_of_material.encode()), given, f"material {kind_of_material}")[:]
         mesh = CMesh(len(x), len(parts[0]), len(parts[1]), len(parts[2]), x.ctypes.data, *(part.ctypes.data for part in parts), None)
         definition: CBodyDef = lib.brio_default_body()
-        definition.name = (name or f"body{len(self._counts)}").encode()
+        definition.name = (name or self._name()).encode()
         definition.mesh, definition.kind, definition.material = ctypes.pointer(mesh), _KINDS[kind], words
         for field, value in (("velocity", velocity), ("angular", angular), ("about", about)):
             getattr(definition, field)[:] = vector(value, field).tolist()
         definition.cage = cage
         number = c_int()
         self._call(lib.brio_builder_body, byref(definition), byref(number))
-        self._counts.append(len(x))
+        self._counts[number.value:number.value + 1] = [len(x)]
         return number.value
+
+    def _name(self) -> str:
+        return f"body{len(self._counts)}"
 
     def _vertices(self, body: int, vertices: Any) -> np.ndarray:
         if not 0 <= body < len(self._counts):
@@ -188,6 +191,30 @@ class Builder:
     def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> None:
         """A plane that vertices stay in front of, on the side of its normal."""
         self._call(lib.brio_builder_plane, name.encode() if name else None, vector(point, "point").ctypes, vector(normal, "normal").ctypes)
+
+    def contact(self, **values: Any) -> None:
+        """How bodies meet each other and obstacles: ``law``, ``dhat``, ``kappa``, ``mu``, ... as ``BrioContactDef`` has them; all else is chosen."""
+        definition: CContactDef = lib.brio_default_contact()
+        for name, value in values.items():
+            if name not in ("law", "dhat", "self", "kappa", "thickness", "mu", "epsv", "friction_iterations", "relax_time"):
+                raise ValueError(f"contact has no {name!r}")
+            setattr(definition, "self_" if name == "self" else name, value.encode() if name == "law" else value)
+        lib.brio_builder_contact(self._live(), byref(definition))
+
+    def obstacle(self, vertices: Any, triangles: Any = (), edges: Any = (), name: Optional[str] = None) -> None:
+        """Triangles, segments or points that bodies meet and do not move; for contact by barriers."""
+        x = np.ascontiguousarray(vertices, dtype=np.float64)
+        if x.ndim != 2 or x.shape[1] != 3 or len(x) == 0:
+            raise ValueError(f"vertices: expected an array of shape (n, 3), got {x.shape}")
+        parts = [_indices(part, corners, len(x), what) for part, corners, what in ((triangles, 3, "triangles"), (edges, 2, "edges"))]
+        mesh = CMesh(len(x), 0, len(parts[0]), len(parts[1]), x.ctypes.data, None, *(part.ctypes.data for part in parts), None)
+        definition: CObstacleDef = lib.brio_default_obstacle()
+        definition.name, definition.mesh = name.encode() if name else None, ctypes.pointer(mesh)
+        self._call(lib.brio_builder_obstacle, byref(definition))
+
+    def rod(self, body_a: int, vertex_a: int, body_b: int, vertex_b: int) -> None:
+        """A rigid rod between two vertices, as long as they are apart; for integrators that take rods."""
+        self._call(lib.brio_builder_rod, body_a, vertex_a, body_b, vertex_b, float("nan"))
 
     def force(self, type: str, bodies: Any = (), vertices: Any = (), box: Any = None, sphere: Any = None, keys: Any = (), formula: Any = (), path: Any = (),
               function: Optional[Callable[..., Any]] = None, potential: bool = False, name: Optional[str] = None, **values: Any) -> None:

@@ -134,6 +134,25 @@ class CForceDef(Structure):
                 ("formula", c_char_p * 3), ("path_count", c_int64), ("path", c_void_p), ("function", ForceFunction), ("user", c_void_p), ("has_potential", c_int)]
 
 
+class CContactDef(Structure):
+    _fields_ = [("law", c_char_p), ("dhat", c_double), ("self_", c_double), ("kappa", c_double), ("thickness", c_double), ("mu", c_double), ("epsv", c_double),
+                ("friction_iterations", c_int), ("start", c_int), ("relax_time", c_double)]
+
+
+class CObstacleDef(Structure):
+    _fields_ = [("name", c_char_p), ("mesh", POINTER(CMesh)), ("linear", c_double * 9), ("translate", c_double * 3), ("script", c_void_p)]
+
+
+class CContactEvent(Structure):
+    _fields_ = [("a", c_int), ("b", c_int), ("change", c_int), ("contacts", c_int64), ("impulse", c_double * 3), ("pressing", c_double), ("place", c_double * 3),
+                ("distance", c_double)]
+
+
+class CVertexBuffers(Structure):
+    _fields_ = [("position_float", c_void_p), ("normal_float", c_void_p), ("velocity_float", c_void_p), ("position", c_void_p), ("normal", c_void_p),
+                ("velocity", c_void_p), ("stride", c_size_t)]
+
+
 class CEnd(Structure):
     _fields_ = [("body", c_int), ("vertex", c_int32), ("point", c_double * 3)]
 
@@ -290,6 +309,35 @@ _PROTOTYPES: Any = {
     "brio_force_fields": (POINTER(CField), c_char_p),
     "brio_default_force": (c_int, c_char_p, POINTER(CForceDef), _error),
     "brio_builder_force": (c_int, c_void_p, POINTER(CForceDef), _error),
+    "brio_builder_rod": (c_int, c_void_p, c_int, c_int32, c_int, c_int32, c_double, _error),
+    "brio_default_contact": (CContactDef,),
+    "brio_builder_contact": (None, c_void_p, POINTER(CContactDef)),
+    "brio_default_obstacle": (CObstacleDef,),
+    "brio_builder_obstacle": (c_int, c_void_p, POINTER(CObstacleDef), _error),
+    "brio_sim_edit": (c_int, _sim, POINTER(c_void_p), _error),
+    "brio_sim_commit": (c_int, _sim, c_void_p, _error),
+    "brio_checkpoint_has_bodies": (c_int, c_char_p),
+    "brio_builder_remove_body": (c_int, c_void_p, c_int, _error),
+    "brio_builder_remove_obstacle": (c_int, c_void_p, c_int, _error),
+    "brio_builder_remove_rod": (c_int, c_void_p, c_int, c_int32, c_int, c_int32, _error),
+    "brio_builder_remove_constraint": (c_int, c_void_p, c_char_p, _error),
+    "brio_builder_detach": (c_int, c_void_p, c_int, c_int32, _error),
+    "brio_builder_remove_force": (c_int, c_void_p, c_char_p, _error),
+    "brio_builder_unfix": (c_int, c_void_p, c_int, _p, c_int64, _error),
+    "brio_builder_cut": (c_int, c_void_p, c_int, _p, _p, c_int64, POINTER(c_int64), _error),
+    "brio_builder_cut_plane": (c_int, c_void_p, c_int, _p, _p, POINTER(c_int64), _error),
+    "brio_system_obstacles": (c_int, c_void_p),
+    "brio_obstacle_name": (c_char_p, c_void_p, c_int),
+    "brio_obstacle_vertices": (c_int64, c_void_p, c_int),
+    "brio_obstacle_triangles": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
+    "brio_sim_obstacle_positions": (None, _sim, c_int, _p),
+    "brio_sim_move_obstacle": (c_int, _sim, c_int, _p, _p, _error),
+    "brio_sim_move_obstacle_to": (c_int, _sim, c_int, _p, _error),
+    "brio_sim_note_contacts": (c_int, _sim, c_int, _error),
+    "brio_sim_contacts": (c_int, _sim, c_void_p, c_int),
+    "brio_body_drawn_vertices": (c_int64, c_void_p, c_int),
+    "brio_body_drawn_triangles": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
+    "brio_sim_draw": (c_int, _sim, c_int, POINTER(CVertexBuffers), _error),
     "brio_constraint_fields": (POINTER(CField), c_char_p),
     "brio_default_constraint": (c_int, c_char_p, POINTER(CConstraintDef), _error),
     "brio_builder_constraint": (c_int, c_void_p, POINTER(CConstraintDef), _error),

@@ -8,18 +8,22 @@ import os
 import threading
 import weakref
 from ctypes import byref, c_double, c_int, c_int64, c_void_p
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _callbacks
-from ._library import MAX_VALUES, CError, CField, CHand, CIteration, CLedger, CSource, CTriplets, Error, Status, WatchFunction, _text, error_of, lib
+from ._library import (MAX_VALUES, CContactEvent, CError, CField, CHand, CIteration, CLedger, CSource, CTriplets, CVertexBuffers, Error, Status, WatchFunction, _text,
+                       error_of, lib)
+
+if TYPE_CHECKING:
+    from ._edit import Edit
 
 Scene = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Sets = Union[Mapping[str, Any], Sequence[str], None]
 Vector = Any  #: three numbers
 
-__all__ = ["Iteration", "Matrix", "Sim", "State", "Ledger", "Hand", "Attachment", "load", "parse", "open_run"]
+__all__ = ["Iteration", "Matrix", "Sim", "State", "Ledger", "Hand", "Attachment", "Contact", "load", "parse", "open_run"]
 
 
 # ---- scenes --------------------------------------------------------------------------------------
@@ -147,7 +151,7 @@ class _Handle:
     """Owns the C simulation, which goes when nobody refers to this any more: neither a Sim nor an
     array that looks into its memory."""
 
-    __slots__ = ("pointer", "lock", "views", "watch", "kept", "__weakref__")
+    __slots__ = ("pointer", "lock", "views", "meshes", "edition", "watch", "kept", "__weakref__")
 
     def __init__(self, pointer: int):
         self.pointer = pointer
@@ -155,6 +159,8 @@ class _Handle:
         self.kept: Any = None  # functions of forces, which it calls too
         self.lock = threading.Lock()
         self.views: "weakref.WeakSet[_Memory]" = weakref.WeakSet()  # of the state, which another integrator may move
+        self.meshes: "weakref.WeakSet[_Memory]" = weakref.WeakSet()  # of the system, which an edit makes anew
+        self.edition = 0  # how often that was
 
     def __del__(self, free: Any = lib.brio_sim_free) -> None:
         free(self.pointer)
@@ -259,10 +265,30 @@ class State:
     ``Sim.snapshot`` makes it, ``Sim.restore`` takes it."""
 
     def __init__(self, pointer: int, sim: _Handle):
-        self._pointer, self._sim = pointer, weakref.ref(sim)
+        self._pointer, self._sim, self._edition = pointer, weakref.ref(sim), sim.edition
 
     def __del__(self, free: Any = lib.brio_state_free) -> None:
         free(self._pointer)
+
+
+class Contact:
+    """Two bodies, or a body and an obstacle, that touched in the last step.
+
+    ``bodies`` and ``obstacle`` (None: two bodies) are names. ``change`` is "begins", "stays" or "ends". ``impulse`` (N s) is what the first body got,
+    ``pressing`` the same with the sizes of all forces added up; ``place`` is the middle of the ``contacts``, ``distance`` the smallest of theirs (m).
+    """
+
+    def __init__(self, raw: CContactEvent, sim: "Sim"):
+        names, meets = sim.bodies, sim.obstacles
+        self.obstacle: Optional[str] = meets[-1 - raw.b] if raw.b < 0 else None
+        self.bodies = (names[raw.a],) if raw.b < 0 else (names[raw.a], names[raw.b])
+        self.change = ("begins", "stays", "ends")[raw.change]
+        self.contacts, self.pressing, self.distance = raw.contacts, raw.pressing, raw.distance
+        self.impulse, self.place = np.array(raw.impulse), np.array(raw.place)
+
+    def __repr__(self) -> str:
+        with_whom = " and ".join([*self.bodies, *([self.obstacle] if self.obstacle else [])])
+        return f"<brio.Contact {self.change}: {with_whom}, {self.pressing:.3g} N s>"
 
 
 class Attachment:
@@ -373,6 +399,10 @@ class Sim:
 
     def __init__(self, handle: _Handle):
         self._handle: Optional[_Handle] = handle
+        self._driven: set = set()  # obstacles that were moved since the last edit
+        self._look(handle)
+
+    def _look(self, handle: _Handle) -> None:
         system = lib.brio_sim_system(handle.pointer)
         self._system = system
         self._names = [_text(lib.brio_body_name(system, i)) for i in range(lib.brio_system_bodies(system))]
@@ -585,7 +615,10 @@ class Sim:
     def _mesh_view(self, function: Any, body: Body, corners: int) -> np.ndarray:
         handle, count = self._alive(), c_int64()
         address = function(self._system, self._body(body), byref(count))
-        return _view(handle, address, (count.value, corners), "<i4")[0]
+        array, memory = _view(handle, address, (count.value, corners), "<i4")
+        if memory is not None:
+            handle.meshes.add(memory)
+        return array
 
     def triangles(self, body: Body = 0) -> np.ndarray:
         """The surface of a body: n x 3 vertex numbers, a read-only view."""
@@ -681,6 +714,8 @@ class Sim:
             raise TypeError("restore takes what snapshot returned; a file is for resume")
         if state._sim() is not self._alive():
             raise Error("this state is of another simulation")
+        if state._edition != self._alive().edition:
+            raise Error("this state is from before an edit, and of other bodies: save and resume keep both")
         self._call(lambda sim: lib.brio_state_assign(lib.brio_sim_state(sim), state._pointer))
 
     def save(self, file: "Union[str, os.PathLike[str]]", force: bool = False) -> None:
@@ -695,9 +730,112 @@ class Sim:
         """Takes up a checkpoint that was saved from the same scene, and goes on from there to the
         same bits."""
         error = CError()
+        edited = lib.brio_checkpoint_has_bodies(os.fsencode(file)) > 0
+        if edited:
+            self._no_views()
         status = self._call(lib.brio_sim_restore, os.fsencode(file), byref(error))
         if status:
             raise error_of(status, error)
+        if edited:
+            self._renewed()
+
+    # ---- editing -------------------------------------------------------------------------------
+
+    def _no_views(self) -> None:
+        handle = self._alive()
+        count = len(handle.views) + len(handle.meshes)
+        if count:
+            raise Error(f"{count} arrays look into the simulation (q, v, triangles, edges, tets), and an edit makes it anew: drop them first, or keep copies")
+
+    def _renewed(self) -> None:
+        handle = self._alive()
+        handle.edition += 1
+        self._driven = set()
+        self._look(handle)
+
+    def edit(self) -> "Edit":
+        """Changes of bodies, obstacles, pins, rods and forces, all at once at the end of a ``with`` block.
+
+        >>> import brio
+        >>> sim = brio.load("soft-cube")
+        >>> with sim.edit() as edit:
+        ...     tet = edit.body([[0, 3, 0], [1, 3, 0], [0, 4, 0], [0, 3, 1]], tets=[[0, 1, 2, 3]])
+        >>> sim.step()
+        """
+        from ._edit import Edit
+        return Edit(self)
+
+    @property
+    def obstacles(self) -> List[str]:
+        """Their names, in order; "" of one that was removed."""
+        self._alive()
+        return [_text(lib.brio_obstacle_name(self._system, i)) for i in range(lib.brio_system_obstacles(self._system))]
+
+    def _obstacle(self, obstacle: Body) -> int:
+        names = self.obstacles
+        if isinstance(obstacle, str) and obstacle in names:
+            return names.index(obstacle)
+        if not isinstance(obstacle, str) and 0 <= int(obstacle) < len(names):
+            return int(obstacle)
+        raise Error(f"there is no obstacle {obstacle!r}; there are {names}")
+
+    def obstacle_positions(self, obstacle: Body = 0) -> np.ndarray:
+        """Vertices of a mesh that bodies meet, n x 3; none of a plane or a solid."""
+        number = self._obstacle(obstacle)
+        x = np.zeros((lib.brio_obstacle_vertices(self._system, number), 3))
+        self._call(lib.brio_sim_obstacle_positions, number, x.ctypes)
+        return x
+
+    def move_obstacle(self, obstacle: Body, positions: Any) -> None:
+        """Over the next step the vertices of a mesh (n x 3) go to new places, and rest there. What is in the way is pushed."""
+        number = self._obstacle(obstacle)
+        x = np.ascontiguousarray(positions, dtype=np.float64)
+        count = lib.brio_obstacle_vertices(self._system, number)
+        if count and x.shape != (count, 3):
+            raise ValueError(f"positions: expected an array of shape ({count}, 3), got {x.shape}")
+        if number not in self._driven:
+            self._no_views()
+        error = CError()
+        status = self._call(lib.brio_sim_move_obstacle_to, number, x.ctypes, byref(error))
+        if status:
+            raise error_of(status, error)
+        driven = self._driven | {number}
+        if lib.brio_sim_system(self._alive().pointer) != self._system:
+            self._renewed()
+        self._driven = driven
+
+    def note_contacts(self, most: int = 256) -> None:
+        """From now on steps note who touches, up to ``most`` pairs of bodies and obstacles; 0: no longer."""
+        error = CError()
+        status = self._call(lib.brio_sim_note_contacts, most, byref(error))
+        if status:
+            raise error_of(status, error)
+
+    def contacts(self) -> List[Contact]:
+        """What touched in the last step, in a fixed order; after ``note_contacts``."""
+        count = self._call(lib.brio_sim_contacts, None, 0)
+        events = (CContactEvent * max(count, 1))()
+        self._call(lib.brio_sim_contacts, ctypes.byref(events), count)
+        return [Contact(event, self) for event in events[:count]]
+
+    def draw(self, body: Body = 0, dtype: Any = np.float32, out: Optional[Tuple[np.ndarray, np.ndarray]] = None) -> Tuple[np.ndarray, np.ndarray]:
+        """Positions and unit normals of what is drawn of a body, n x 3 each, in single or double precision; into ``out`` if it is given."""
+        number = self._body(body)
+        shape = (lib.brio_body_drawn_vertices(self._system, number), 3)
+        arrays = out or (np.empty(shape, dtype), np.empty(shape, dtype))
+        kind = arrays[0].dtype
+        if kind not in (np.float32, np.float64) or any(a.shape != shape or a.dtype != kind or not a.flags.c_contiguous for a in arrays):
+            raise ValueError(f"out: expected two contiguous arrays of shape {shape} in single or double precision")
+        buffers = CVertexBuffers()
+        ends = ("position_float", "normal_float") if kind == np.float32 else ("position", "normal")
+        for name, array in zip(ends, arrays):
+            setattr(buffers, name, array.ctypes.data)
+        self._check(self._call(lib.brio_sim_draw, number, byref(buffers), None))
+        return arrays[0], arrays[1]
+
+    def drawn_triangles(self, body: Body = 0) -> np.ndarray:
+        """The triangles of what is drawn of a body: n x 3 vertex numbers, a read-only view."""
+        return self._mesh_view(lib.brio_body_drawn_triangles, body, 3)
 
     # ---- taking part ---------------------------------------------------------------------------
 

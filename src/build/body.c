@@ -20,6 +20,7 @@ void brio__free_body_plan(BrioBodyPlan *plan)
     brio__free(plan->fix);
     brio__free(plan->row);
     brio__free(plan->axes);
+    brio__free(plan->start);
     brio__cage_free(plan->cage);
     brio__free(plan->node_x);
     brio__free(plan->node_v);
@@ -197,8 +198,10 @@ BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *
                            def->name, need * 1e-9, brio__memory_available() * 1e-9);
     BrioBodyPlan plan = {0};
     BrioStatus status = plan_body(def, &plan, error);
-    BrioBodyPlan *grown = NULL;
-    if (status == BRIO_OK) {
+    BrioBodyPlan *grown = builder->body;
+    int number = 0; /* the lowest that is free */
+    while (number < builder->body_count && !grown[number].removed) number++;
+    if (status == BRIO_OK && number == builder->body_count) {
         grown = brio__room_for_one(builder->body, builder->body_count, sizeof plan);
         if (!grown) status = brio__no_memory(error);
     }
@@ -208,8 +211,11 @@ BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *
     }
     builder->body = grown;
     builder->need = need;
-    grown[builder->body_count] = plan;
-    if (body) *body = builder->body_count;
-    builder->body_count++;
+    if (number < builder->body_count)
+        brio__free_body_plan(&grown[number]);
+    else
+        builder->body_count++;
+    grown[number] = plan;
+    if (body) *body = number;
     return BRIO_OK;
 }

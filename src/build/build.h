@@ -72,6 +72,10 @@ struct BrioBodyPlan {
     uint8_t *axes;  /* per vertex: coordinates that are fixed alone; NULL: none */
     /* transform of the rest shape */
     double linear[9], translate[3];
+    /* Of an edit (edit.c). What forces and trees were made by: positions at the start; NULL: x. */
+    double *start;
+    bool kept;    /* it was there before the edit */
+    bool removed; /* its number is free: no vertices, and the next body takes the number */
 };
 
 /* A script, and what it has made of its sequence and formulas. */
@@ -95,6 +99,7 @@ typedef struct BrioAttachmentPlan {
     int32_t vertex;
     double point[3], k;
     int script, row;
+    int64_t kept; /* 1 + its number before the edit; 0: it is new */
 } BrioAttachmentPlan;
 
 /* A constraint whose points name vertices of their own bodies; -1 - k: mass point k of an affine
@@ -126,6 +131,9 @@ typedef struct BrioObstaclePlan {
     int analytic;   /* which of those with a formula; -1: a mesh */
     BrioMesh *mesh; /* with the transform applied */
     int script;
+    bool kept, removed; /* as of bodies */
+    bool driven;        /* the program moves it: its script is one of its own, which stands still */
+    bool bends;         /* and gives it other shapes */
 } BrioObstaclePlan;
 
 /* What is known about two bodies or obstacles. */
@@ -143,6 +151,10 @@ typedef struct BrioForcePlan {
     int64_t vertex_count; /* 0: all, or those of box and sphere */
     int32_t *vertices;
     double box[6], sphere[4];
+    /* pairs of body and vertex that were chosen when it was added to a simulation; NULL: by the
+     * above */
+    int64_t chosen_count;
+    int32_t *chosen;
 } BrioForcePlan;
 
 struct BrioBuilder {
@@ -172,7 +184,9 @@ struct BrioBuilder {
     BrioStitchPlan *stitch;
     int force_count;
     BrioForcePlan *force;
-    int force_at_fault; /* -1: none */
+    int force_at_fault;      /* -1: none */
+    const BrioSystem *edits; /* NULL: it is no edit of a simulation */
+    int64_t step;            /* at which the edit began */
 };
 
 /* Bodies of some materials have no y and z (bar1d): nothing may push them there. */
@@ -198,12 +212,33 @@ static inline bool brio__meets_by_vertices(const BrioBuilder *builder)
 /* Every public function begins with it: clears the error, refuses a builder that is finished. */
 BrioStatus brio__check_name(const char *what, const char *name, BrioError *error);
 BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error);
+/* A copy of an array, at least one byte; NULL if there is no memory. */
+void *brio__copy_of(const void *array, int64_t count, size_t size);
+/* A copy of indices, NULL if there are none; false: there is no memory. */
+bool brio__copy_indices(const int32_t *from, int64_t count, int32_t **to);
+BrioCage *brio__copy_cage(const BrioCage *cage); /* NULL: there is no memory */
 /* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if
  * there is no memory, and the array is kept. */
 void *brio__room_for_one(void *array, int64_t count, size_t size);
 
-/* ---- body.c, masses.c, fixed.c, scripts.c
- * ---------------------------------------------------------- */
+/* ---- image.c, edit.c -------------------------------------------------------------------- */
+
+/* All plans as bytes, and back: checkpoints of edited simulations have them, and an edit begins
+ * with a copy. */
+BrioStatus brio__builder_write(const BrioBuilder *builder, unsigned char **bytes, size_t *size);
+BrioStatus brio__builder_read(const unsigned char *bytes, size_t size, BrioBuilder **builder,
+                              BrioError *error);
+/* The name of a force that is a function of the program, which no file can hold; NULL: none. */
+const char *brio__builder_calls(const BrioBuilder *builder);
+/* Takes the plans back from a system that was just made of them. */
+void brio__builder_reopen(BrioBuilder *builder, BrioSystem *system);
+/* The vertices of forces that were added by box or sphere, as they are now. */
+BrioStatus brio__builder_choose_now(BrioBuilder *builder, BrioError *error);
+/* Which vertices of a body a force acts on, into `on`; returns how many. */
+int64_t brio__force_chooses(const BrioForcePlan *plan, const BrioBodyPlan *of, int body,
+                            uint8_t *on);
+
+/* ---- body.c, masses.c, fixed.c, scripts.c ----------------------------------------------- */
 
 void brio__free_body_plan(BrioBodyPlan *plan);
 /* A copy of a mesh with X -> linear X + translate; without its faces. */
@@ -216,6 +251,8 @@ BrioStatus brio__affine_masses(BrioBodyPlan *plan, BrioError *error);
 BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script,
                              const BrioScriptPoints *points, int *number, BrioError *error);
 void brio__free_script_plan(BrioScriptPlan *plan);
+
+int brio__obstacle_number(const BrioBuilder *builder); /* of the next one */
 
 /* ---- terms.c ---------------------------------------------------------------------------- */
 

@@ -24,6 +24,35 @@ BrioStatus brio__check_name(const char *what, const char *name, BrioError *error
                        what, length, MAX_NAME);
 }
 
+void *brio__copy_of(const void *array, int64_t count, size_t size)
+{
+    void *copy = brio__alloc((size_t)count + 1, size);
+    if (copy && count > 0) memcpy(copy, array, (size_t)count * size);
+    return copy;
+}
+
+bool brio__copy_indices(const int32_t *from, int64_t count, int32_t **to)
+{
+    *to = count > 0 ? brio__copy_of(from, count, sizeof *from) : NULL;
+    return *to || count <= 0;
+}
+
+BrioCage *brio__copy_cage(const BrioCage *from)
+{
+    BrioCage *to = brio__alloc(1, sizeof *to);
+    if (!to) return NULL;
+    *to = *from;
+    to->x = brio__copy_of(from->x, 3 * from->node_count, sizeof *from->x);
+    to->volume = brio__copy_of(from->volume, from->node_count, sizeof *from->volume);
+    to->tet = brio__copy_of(from->tet, 4 * from->tet_count, sizeof *from->tet);
+    to->fill = brio__copy_of(from->fill, from->tet_count, sizeof *from->fill);
+    to->node = brio__copy_of(from->node, 4 * from->vertex_count, sizeof *from->node);
+    to->weight = brio__copy_of(from->weight, 4 * from->vertex_count, sizeof *from->weight);
+    if (to->x && to->volume && to->tet && to->fill && to->node && to->weight) return to;
+    brio__cage_free(to);
+    return NULL;
+}
+
 void *brio__room_for_one(void *array, int64_t count, size_t size)
 {
     return count & (count - 1)
@@ -95,7 +124,7 @@ const char *brio__builder_name(const BrioBuilder *builder, int body)
 BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex,
                                       BrioError *error)
 {
-    if (body < 0 || body >= builder->body_count)
+    if (body < 0 || body >= builder->body_count || builder->body[body].removed)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body %d", body);
     const BrioBodyPlan *plan = &builder->body[body];
     if (vertex < 0 || vertex >= plan->mesh->vertex_count)

@@ -449,10 +449,16 @@ BrioStatus brio__build_constraints(BrioBuilder *b, BrioSystem *s)
     if (!s->constraint) return BRIO_ERROR_MEMORY;
     s->constraint_count = b->constraint_count;
     for (int i = 0; i < b->constraint_count; i++) {
-        BrioConstraintPlan *plan = &b->constraint[i];
+        const BrioConstraintPlan *plan = &b->constraint[i];
         BrioConstraint *c = &s->constraint[i];
-        *c = plan->constraint; /* names and points move from the plan to the system */
-        plan->constraint = (BrioConstraint){0};
+        *c = plan->constraint; /* names and points are copied: the system keeps the plans */
+        c->name = brio__strdup(c->name);
+        c->point = brio__copy_of(plan->constraint.point, c->point_count, sizeof *c->point);
+        if (!c->name || !c->point ||
+            !brio__copy_indices(plan->constraint.triangle, 3 * c->triangle_count, &c->triangle)) {
+            if (c->triangle == plan->constraint.triangle) c->triangle = NULL;
+            return BRIO_ERROR_MEMORY;
+        }
         c->first = s->row_count;
         s->row_count += c->rows;
         for (int p = 0; p < c->point_count; p++)

@@ -89,7 +89,7 @@ static BrioStatus check_types(BrioBuilder *b, BrioError *error)
 {
     for (int i = 0; i < b->obstacle_count; i++) {
         const BrioObstaclePlan *o = &b->obstacle[i];
-        if (o->analytic >= 0 || !brio__meets_by_vertices(b)) continue;
+        if (!o->mesh || !brio__meets_by_vertices(b)) continue; /* a formula, or removed */
         b->obstacle_at_fault = i;
         BRIO_CHECK(
             brio__collider_check(o->name, o->mesh->triangle, o->mesh->triangle_count, error));
@@ -212,7 +212,8 @@ BrioStatus brio__build_surface(const BrioBuilder *b, BrioSystem *s, BrioError *e
     for (int i = 0; i < s->body_count; i++) {
         memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x,
                3 * (size_t)s->body[i].count * sizeof *x);
-        memcpy(x + 3 * s->body[i].first, b->body[i].x, 3 * (size_t)s->body[i].count * sizeof *x);
+        memcpy(x + 3 * s->body[i].first, b->body[i].start ? b->body[i].start : b->body[i].x,
+               3 * (size_t)s->body[i].count * sizeof *x);
     }
     for (int i = 0; i < s->obstacle_count; i++)
         for (int k = 0; k < 2 && s->obstacle[i].count; k++)

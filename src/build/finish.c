@@ -35,6 +35,15 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
     return apart;
 }
 
+/* The system keeps the plans, and the caller's builder is left empty. */
+static void exchange(BrioBuilder *a, BrioBuilder *b)
+{
+    BrioBuilder other = *a;
+    *a = *b;
+    *b = other;
+    a->finished = b->finished = true;
+}
+
 BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state,
                                BrioError *error)
 {
@@ -49,11 +58,20 @@ BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioSt
     BRIO_CHECK(brio__check_constraints(builder, error));
     BrioSystem *created = brio__handle_create(sizeof *created, BRIO_HANDLE_SYSTEM);
     if (!created) return brio__no_memory(error);
+    BrioStatus status = brio_builder_create(&created->plans, error);
+    if (status == BRIO_OK) status = build(builder, created, state, error);
     builder->finished = true;
-    BrioStatus status = build(builder, created, state, error);
-    if (status == BRIO_OK)
+    if (status == BRIO_OK) {
+        exchange(builder, created->plans);
         *system = created;
-    else
+    } else {
         brio_system_free(created);
+    }
     return status;
+}
+
+void brio__builder_reopen(BrioBuilder *builder, BrioSystem *system)
+{
+    exchange(builder, system->plans);
+    builder->finished = false;
 }

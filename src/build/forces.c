@@ -14,6 +14,7 @@ void brio__free_force_plan(BrioForcePlan *plan)
     brio__force_free(&plan->force);
     brio__free(plan->bodies);
     brio__free(plan->vertices);
+    brio__free(plan->chosen);
 }
 
 int brio__builder_force_at_fault(const BrioBuilder *builder) { return builder->force_at_fault; }
@@ -217,13 +218,16 @@ static bool in_region(const BrioForcePlan *plan, const double *x)
     return in;
 }
 
-/* Which vertices of a body a force acts on, into `on`; returns how many. */
-static int64_t choose(const BrioForcePlan *plan, const BrioBodyPlan *body, uint8_t *on)
+int64_t brio__force_chooses(const BrioForcePlan *plan, const BrioBodyPlan *of, int body,
+                            uint8_t *on)
 {
-    int64_t count = 0, vertices = body->mesh->vertex_count;
+    int64_t count = 0, vertices = of->mesh->vertex_count;
+    const double *x = of->start && plan->force.kept ? of->start : of->x;
     for (int64_t v = 0; v < vertices; v++)
-        on[v] = !plan->vertex_count && in_region(plan, body->x + 3 * v);
+        on[v] = !plan->vertex_count && !plan->chosen && in_region(plan, x + 3 * v);
     for (int64_t i = 0; i < plan->vertex_count; i++) on[plan->vertices[i]] = 1;
+    for (int64_t i = 0; i < plan->chosen_count; i++)
+        if (plan->chosen[2 * i] == body) on[plan->chosen[2 * i + 1]] = 1;
     for (int64_t v = 0; v < vertices; v++) count += on[v];
     return count;
 }
@@ -311,7 +315,7 @@ static BrioStatus add_vertices(const BrioForcePlan *plan, const BrioBuilder *b, 
 {
     const BrioBodyPlan *of = &b->body[body];
     int per = per_of(force->type, force->values);
-    int64_t count = choose(plan, of, on), vertices = of->mesh->vertex_count;
+    int64_t count = brio__force_chooses(plan, of, body, on), vertices = of->mesh->vertex_count;
     if (count == 0) return BRIO_OK;
     if (s->body[body].mass_point >= 0 && (per == BRIO_PER_MASS || per == BRIO_PER_TOTAL))
         return add_mass_points(plan, s, body, count == vertices, force, error);
@@ -339,7 +343,7 @@ static BrioStatus add_triangles(const BrioForcePlan *plan, const BrioBuilder *b,
     int32_t *grown = brio__realloc(force->triangle, old, old + more, sizeof *grown);
     if (!grown) return brio__no_memory(error);
     force->triangle = grown;
-    choose(plan, &b->body[body], on);
+    brio__force_chooses(plan, &b->body[body], body, on);
     for (int64_t t = 0; t < built->triangle_count; t++) {
         const int32_t *n = built->triangle + 3 * t;
         if (!on[n[0]] || !on[n[1]] || !on[n[2]]) continue;
@@ -415,7 +419,7 @@ static bool acts_on(const BrioForcePlan *plan, int body)
 static double initial_volume(const BrioBodyPlan *plan, int64_t first, BrioForce *force)
 {
     for (int64_t i = 0; i < 3 * force->triangle_count; i++) force->triangle[i] -= (int32_t)first;
-    double V = brio__force_volume(force, plan->x);
+    double V = brio__force_volume(force, plan->start ? plan->start : plan->x);
     for (int64_t i = 0; i < 3 * force->triangle_count; i++) force->triangle[i] += (int32_t)first;
     return V;
 }
@@ -446,12 +450,14 @@ static BrioStatus add_force(Work *w, const BrioForcePlan *plan, BrioError *error
     bool each = plan->force.type->volume != NULL;
     double total = 0;
     for (int body = 0; body < w->b->body_count; body++) {
-        if (!acts_on(plan, body)) continue;
+        if (!acts_on(plan, body) || w->b->body[body].removed) continue;
         if ((!force || each) && start_force(&plan->force, w->s, &force) != BRIO_OK)
             return brio__no_memory(error);
         BRIO_CHECK(add_body(w, plan, body, force, error));
     }
-    if (force->vertex_count + force->triangle_count == 0)
+    bool idle = !force || force->vertex_count + force->triangle_count == 0;
+    if (idle && plan->force.kept) return BRIO_OK; /* what it acted on was removed */
+    if (idle)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "force \"%s\" acts on nothing: no vertex lies "
                            "in its box or sphere",

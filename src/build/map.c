@@ -12,8 +12,8 @@ BrioStatus brio__build_bodies(const BrioBuilder *b, BrioSystem *s)
     if (!s->body) return BRIO_ERROR_MEMORY;
     s->body_count = b->body_count;
     for (int i = 0; i < b->body_count; i++) {
-        BrioBodyPlan *plan = &b->body[i];
-        BrioMesh *mesh = plan->mesh;
+        const BrioBodyPlan *plan = &b->body[i];
+        const BrioMesh *mesh = plan->mesh;
         s->body[i] = (BrioBody){.first = s->body_vertices,
                                 .mass_point = -1,
                                 .count = mesh->vertex_count,
@@ -21,20 +21,20 @@ BrioStatus brio__build_bodies(const BrioBuilder *b, BrioSystem *s)
                                 .edge_count = mesh->edge_count,
                                 .tet_count = mesh->tet_count};
         s->body_vertices += mesh->vertex_count;
-        /* names and connectivity move from the plan to the system */
-        s->body[i].name = plan->name;
-        s->body[i].triangle = mesh->triangle;
-        s->body[i].edge = mesh->edge;
-        s->body[i].tet = mesh->tet;
-        plan->name = NULL;
-        mesh->triangle = mesh->edge = mesh->tet = NULL;
+        /* copies: the system keeps the plans for edits */
+        s->body[i].name = brio__strdup(plan->name);
+        bool complete =
+            brio__copy_indices(mesh->triangle, 3 * mesh->triangle_count, &s->body[i].triangle) &&
+            brio__copy_indices(mesh->edge, 2 * mesh->edge_count, &s->body[i].edge) &&
+            brio__copy_indices(mesh->tet, 4 * mesh->tet_count, &s->body[i].tet);
+        if (!s->body[i].name || !complete) return BRIO_ERROR_MEMORY;
     }
     s->vertex_count = s->body_vertices + b->attachment_count;
     for (int i = 0; i < b->body_count; i++)
         if (b->body[i].weight || b->body[i].cage) {
             s->body[i].mass_point = s->vertex_count;
-            s->body[i].cage = b->body[i].cage; /* moves to the system */
-            b->body[i].cage = NULL;
+            if (b->body[i].cage && !(s->body[i].cage = brio__copy_cage(b->body[i].cage)))
+                return BRIO_ERROR_MEMORY;
             s->vertex_count += s->body[i].cage ? s->body[i].cage->node_count : 4;
         }
     s->vertex_count += b->obstacle_vertices;

@@ -10,13 +10,24 @@ BrioObstacleDef brio_default_obstacle(void)
     return (BrioObstacleDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 }
 
+/* The next obstacle's: the lowest that is free. */
+int brio__obstacle_number(const BrioBuilder *builder)
+{
+    int number = 0;
+    while (number < builder->obstacle_count && !builder->obstacle[number].removed) number++;
+    return number;
+}
+
 /* Takes over the mesh, which may be NULL. */
 static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int analytic, BrioMesh *mesh,
                                int script, BrioError *error)
 {
     char default_name[32];
-    snprintf(default_name, sizeof default_name, "obstacle%d", builder->obstacle_count);
-    if (!name) name = default_name;
+    int number = brio__obstacle_number(builder);
+    for (int k = number; !name; k++) { /* another may have the name of this number */
+        snprintf(default_name, sizeof default_name, "obstacle%d", k);
+        if (brio__builder_find_obstacle(builder, default_name) < 0) name = default_name;
+    }
     BrioStatus status = BRIO_OK;
     if (!name[0])
         status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle's name must not be empty");
@@ -24,10 +35,10 @@ static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int analy
     if (status == BRIO_OK && brio__builder_find_obstacle(builder, name) >= 0)
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "two obstacles are called \"%s\": give each a name of its own", name);
-    BrioObstaclePlan *grown =
-        status == BRIO_OK
-            ? brio__room_for_one(builder->obstacle, builder->obstacle_count, sizeof *grown)
-            : NULL;
+    BrioObstaclePlan *grown = status != BRIO_OK ? NULL
+                              : number < builder->obstacle_count
+                                  ? builder->obstacle
+                                  : brio__room_for_one(builder->obstacle, number, sizeof *grown);
     if (grown) builder->obstacle = grown;
     char *copy = grown ? brio__strdup(name) : NULL;
     if (status == BRIO_OK && !copy) status = brio__no_memory(error);
@@ -35,7 +46,12 @@ static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int analy
         brio_mesh_free(mesh);
         return status;
     }
-    builder->obstacle[builder->obstacle_count++] = (BrioObstaclePlan){copy, analytic, mesh, script};
+    if (number < builder->obstacle_count)
+        brio__free(builder->obstacle[number].name);
+    else
+        builder->obstacle_count++;
+    builder->obstacle[number] =
+        (BrioObstaclePlan){.name = copy, .analytic = analytic, .mesh = mesh, .script = script};
     if (mesh) builder->obstacle_vertices += mesh->vertex_count;
     return BRIO_OK;
 }
@@ -89,7 +105,7 @@ BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const doub
 {
     BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && point && normal, error);
     BrioFormulaPlan created = {.type = brio__obstacle_type("plane"),
-                               .obstacle = builder->obstacle_count};
+                               .obstacle = brio__obstacle_number(builder)};
     const double values[6] = {point[0], point[1], point[2], normal[0], normal[1], normal[2]};
     BRIO_CHECK(brio__builder_open(builder, error));
     BRIO_CHECK(created.type->prepare(values, created.data, error));
@@ -103,7 +119,7 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
     BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && shape && values && linear && translate, error);
     const BrioField *fields = brio_shape_fields(shape);
     BrioFormulaPlan created = {.type = brio__obstacle_type(shape),
-                               .obstacle = builder->obstacle_count};
+                               .obstacle = brio__obstacle_number(builder)};
     BRIO_CHECK(brio__builder_open(builder, error));
     if (!created.type || !fields)
         return brio__error(error, BRIO_ERROR_INPUT,
@@ -127,7 +143,7 @@ BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int 
 {
     BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && height && linear && translate, error);
     BrioFormulaPlan created = {.type = brio__obstacle_type("heightfield"),
-                               .obstacle = builder->obstacle_count};
+                               .obstacle = brio__obstacle_number(builder)};
     BRIO_CHECK(brio__builder_open(builder, error));
     BRIO_CHECK(
         brio__obstacle_place(created.type, &spacing, linear, translate, created.data, error));
@@ -162,24 +178,25 @@ BrioStatus brio__build_obstacles(const BrioBuilder *b, BrioSystem *s)
     if (!s->obstacle) return BRIO_ERROR_MEMORY;
     s->obstacle_count = b->obstacle_count;
     for (int i = 0; i < b->obstacle_count; i++) {
-        BrioObstaclePlan *plan = &b->obstacle[i];
-        s->obstacle[i] =
-            (BrioObstacle){.name = plan->name, .analytic = plan->analytic, .first = first};
-        plan->name = NULL;
-        if (plan->analytic >= 0) {
-            s->obstacle[i].table = b->analytic[plan->analytic].table;
-            b->analytic[plan->analytic].table = NULL;
-        }
-        if (!plan->mesh) continue;
-        s->obstacle[i].count = plan->mesh->vertex_count;
-        s->obstacle[i].triangle_count = plan->mesh->triangle_count;
-        s->obstacle[i].triangle = plan->mesh->triangle;
-        s->obstacle[i].edge_count = plan->mesh->edge_count;
-        s->obstacle[i].edge = plan->mesh->edge;
-        plan->mesh->triangle = plan->mesh->edge = NULL;
-        s->obstacle[i].faces = plan->mesh->faces;
-        plan->mesh->faces = NULL;
-        first += plan->mesh->vertex_count;
+        const BrioObstaclePlan *plan = &b->obstacle[i];
+        const BrioMesh *mesh = plan->mesh;
+        BrioObstacle *to = &s->obstacle[i];
+        const double *table = plan->analytic >= 0 ? b->analytic[plan->analytic].table : NULL;
+        *to = (BrioObstacle){.name = brio__strdup(plan->name),
+                             .analytic = plan->analytic,
+                             .first = first,
+                             .bends = plan->bends};
+        if (table) to->table = brio__copy_of(table, (int64_t)table[0], sizeof *table);
+        if (!to->name || (table && !to->table)) return BRIO_ERROR_MEMORY;
+        if (!mesh) continue;
+        to->count = mesh->vertex_count;
+        to->triangle_count = mesh->triangle_count;
+        to->edge_count = mesh->edge_count;
+        if (!brio__copy_indices(mesh->triangle, 3 * mesh->triangle_count, &to->triangle) ||
+            !brio__copy_indices(mesh->edge, 2 * mesh->edge_count, &to->edge))
+            return BRIO_ERROR_MEMORY;
+        if (mesh->faces && !(to->faces = brio__faces_copy(mesh->faces))) return BRIO_ERROR_MEMORY;
+        first += mesh->vertex_count;
     }
     return BRIO_OK;
 }

@@ -185,16 +185,30 @@ static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t 
     return b->body[owner].fix[own];
 }
 
-/* Moves what a plan has made to the system, and makes room for its vertices. */
-static BrioStatus start_set(BrioScriptPlan *plan, int64_t count, BrioScripted *set)
+/* A copy of what a plan has made, with room for its vertices. */
+static BrioStatus start_set(const BrioScriptPlan *plan, int64_t count, BrioScripted *set)
 {
-    *set = plan->made;
-    set->script = plan->script;
-    plan->made = (BrioScripted){0};
-    plan->script.keys = plan->script.poses = NULL;
+    const BrioScript *script = &plan->script;
+    const BrioScripted *made = &plan->made;
+    int64_t numbers = 3 * made->frame_count * made->row_count;
+    *set = (BrioScripted){
+        .script = *script, .frame_count = made->frame_count, .row_count = made->row_count};
+    set->script.keys = brio__copy_of(script->keys, 4 * script->key_count, sizeof(double));
+    set->script.poses =
+        brio__copy_of(script->poses, BRIO_POSE_NUMBERS * script->pose_count, sizeof(double));
     set->fixed = brio__alloc((size_t)count, sizeof *set->fixed);
-    if (set->shift) set->row = brio__alloc((size_t)count, sizeof *set->row);
-    return set->fixed && (!set->shift || set->row) ? BRIO_OK : BRIO_ERROR_MEMORY;
+    bool complete = set->script.keys && set->script.poses && set->fixed;
+    if (made->shift) {
+        set->frame_time = brio__copy_of(made->frame_time, made->frame_count, sizeof(double));
+        set->shift = brio__copy_of(made->shift, numbers, sizeof(double));
+        set->row = brio__alloc((size_t)count, sizeof *set->row);
+        complete = complete && set->frame_time && set->shift && set->row;
+    }
+    if (made->formula) {
+        set->formula = brio__copy_of(made->formula, 3, sizeof *made->formula);
+        complete = complete && set->formula;
+    }
+    return complete ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
 BrioStatus brio__build_scripts(BrioBuilder *b, BrioSystem *s)
@@ -216,6 +230,11 @@ BrioStatus brio__build_scripts(BrioBuilder *b, BrioSystem *s)
             if (set->row) set->row[set->count] = row;
             set->fixed[set->count++] = (int32_t)i;
         }
+    }
+    for (int i = 0; status == BRIO_OK && i < b->obstacle_count; i++) {
+        if (!b->obstacle[i].driven) continue;
+        s->scripted[b->obstacle[i].script - 1].driven = s->param_count;
+        s->param_count += 2 + 3 * (int)s->obstacle[i].count;
     }
     brio__free(count);
     return status;

@@ -62,6 +62,7 @@ struct BrioForce {
     int64_t vertex_count, triangle_count;
     int32_t *vertex, *triangle;
     double *weight;
+    bool kept;          /* it was there before the edit that made this system */
     double rest_volume; /* m3, initial; its sign is that of the triangles' orientation */
     BrioForceFunction *function;
     void *user;

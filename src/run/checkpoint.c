@@ -3,6 +3,7 @@
 #include "checkpoint.h"
 
 #include "../handle.h"
+#include "../sim/edit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 static const char letters[8] = "brio-ckp";
 /* A state of another shape is another version. docs/formats.md has the policy: what the version
  * before wrote is read. */
-enum { FORMAT = 4, OLDEST = 3, VERSION = FORMAT << 16 | sizeof(BrioState) };
+enum { FORMAT = 5, OLDEST = 3, VERSION = FORMAT << 16 | sizeof(BrioState) };
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene -------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ static uint64_t hash_node(uint64_t hash, const BrioNode *node, int depth)
     return hash;
 }
 
-static uint64_t hash_system(uint64_t hash, const BrioSystem *s)
+static uint64_t hash_terms(uint64_t hash, const BrioSystem *s)
 {
     for (int t = 0; t < s->term_count; t++) {
         const BrioTerm *term = &s->term[t];
@@ -54,6 +55,12 @@ static uint64_t hash_system(uint64_t hash, const BrioSystem *s)
         hash =
             brio__hash(hash, term->rest, lanes * (size_t)term->energy->rest * sizeof *term->rest);
     }
+    return hash;
+}
+
+static uint64_t hash_system(uint64_t hash, const BrioSystem *s)
+{
+    hash = hash_terms(hash, s);
     for (int i = 0; i < s->body_count; i++) { /* what is seen goes into results */
         const BrioSkin *skin = s->body[i].skin;
         if (!skin) continue;
@@ -237,6 +244,18 @@ static void visit_state(Stream *s, BrioState *state)
     visit_bytes(s, (char *)state + sizeof *state, state->bytes - sizeof *state);
 }
 
+/* The plans of an edited simulation. */
+static void visit_image(Stream *s, unsigned char **image, uint64_t *size)
+{
+    if (s->reading && s->format < 5) return; /* which had none */
+    VISIT(s, *size);
+    if (s->reading && !s->broken && *size) {
+        *image = brio__alloc(*size, 1);
+        if (!*image) s->broken = s->out_of_memory = true;
+    }
+    visit_bytes(s, *image, *size);
+}
+
 static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
 {
 #define X(name) VISIT(s, c->totals.solve.name);
@@ -276,7 +295,8 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
 /* ---- writing ---------------------------------------------------------------------------- */
 
 static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCheckpoint *c,
-                              BrioState *state, BrioPartition *partition, BrioError *error)
+                              unsigned char *image, uint64_t image_size, BrioState *state,
+                              BrioPartition *partition, BrioError *error)
 {
     FILE *file = NULL;
     char found[8];
@@ -289,6 +309,7 @@ static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCh
     Stream s = {.file = file, .partition = partition, .hash = BRIO_HASH_START};
     memcpy(found, letters, sizeof found);
     visit_head(&s, c, found, &version, &mark);
+    visit_image(&s, &image, &image_size);
     visit(&s, c, state);
     uint64_t sum = s.hash;
     visit_bytes(&s, &sum, sizeof sum);
@@ -306,7 +327,7 @@ static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCh
 BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state,
                                   BrioPartition *partition, BrioError *error)
 {
-    return write_named(folder, BRIO_CHECKPOINT_NAME, c, state, partition, error);
+    return write_named(folder, BRIO_CHECKPOINT_NAME, c, NULL, 0, state, partition, error);
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -372,7 +393,12 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
                       "scene as it was, or start again with --force");
     rewind(file);
     s.broken = false;
+    unsigned char *image = NULL;
+    uint64_t image_size = 0;
     visit_head(&s, &found, first, &version, &mark);
+    visit_image(&s, &image, &image_size);
+    brio__free(image);
+    if (image_size) return refuse(folder, error, "belongs to a simulation that was edited");
     visit(&s, &found, state);
     if (s.broken) {
         brio__free(found.frame_time);
@@ -431,66 +457,135 @@ BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError 
     BrioFolder folder = {.fd = -1};
     struct stat info;
     const char *name;
-    BrioCheckpoint c = {.scene = hash_system(BRIO_HASH_START, sim->system)};
+    unsigned char *image;
+    size_t size;
+    BrioCheckpoint c = {.scene = sim->edited ? hash_terms(BRIO_HASH_START, sim->system)
+                                             : hash_system(BRIO_HASH_START, sim->system)};
     snprintf(c.isa, sizeof c.isa, "%s", brio_isa());
     BRIO_CHECK(open_folder_of(file, &folder, &name, error));
+    BrioStatus told = brio__sim_image(sim, &image, &size, error);
+    if (told != BRIO_OK) {
+        brio__folder_close(&folder);
+        return told;
+    }
     BrioStatus status =
         !replace && fstatat(folder.fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0
             ? brio__error(error, BRIO_ERROR_EXISTS,
                           "%s is there already: give another name, or ask to replace it", file)
-            : write_named(&folder, name, &c, sim->state, NULL, error);
+            : write_named(&folder, name, &c, image, size, sim->state, NULL, error);
+    brio__free(image);
     brio__folder_close(&folder);
     return status;
 }
 
-static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState *copy,
-                          BrioError *error)
+/* A file that is open, and what was found in it so far. */
+typedef struct Reading {
+    const char *name;
+    Stream stream;
+    BrioCheckpoint found;
+    unsigned char *image;
+    uint64_t image_size;
+} Reading;
+
+/* To where the state begins, when all before it is what it should be. */
+static BrioStatus read_head(BrioSim *sim, Reading *r, BrioError *error)
 {
-    BrioCheckpoint found = {0};
     char first[8] = "";
     uint32_t version = 0;
     uint64_t mark = 0;
-    Stream s = {.file = file, .reading = true};
-    visit_head(&s, &found, first, &version, &mark);
-    if (s.broken || memcmp(first, letters, sizeof first))
-        return brio__error(error, BRIO_ERROR_INPUT, "%s is no checkpoint, or is cut off", name);
+    Stream *s = &r->stream;
+    visit_head(s, &r->found, first, &version, &mark);
+    if (s->broken || memcmp(first, letters, sizeof first))
+        return brio__error(error, BRIO_ERROR_INPUT, "%s is no checkpoint, or is cut off", r->name);
     if (mark != BYTE_ORDER_MARK || !readable(version))
         return brio__error(
             error, BRIO_ERROR_INPUT,
-            "%s was written by another version of brio, or on another kind of machine", name);
-    if (found.scene != hash_system(BRIO_HASH_START, sim->system))
+            "%s was written by another version of brio, or on another kind of machine", r->name);
+    s->format = version >> 16;
+    if (s->format >= 5) VISIT(s, r->image_size);
+    if (!s->broken && !r->image_size && r->found.scene != hash_system(BRIO_HASH_START, sim->system))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "%s belongs to other bodies than those of this simulation: load the "
                            "scene that it was saved from",
-                           name);
-    s.format = version >> 16;
-    rewind(file);
-    if (!whole(file)) return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged or cut off", name);
-    rewind(file);
+                           r->name);
+    rewind(s->file);
+    if (!whole(s->file))
+        return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged or cut off", r->name);
+    rewind(s->file);
+    s->broken = false;
+    r->image_size = 0;
+    visit_head(s, &r->found, first, &version, &mark);
+    visit_image(s, &r->image, &r->image_size);
+    return s->broken ? brio__no_memory(error) : BRIO_OK;
+}
+
+static BrioStatus read_state(const BrioSim *sim, Reading *r, BrioState *state, BrioError *error)
+{
+    visit(&r->stream, &r->found, state);
+    brio__free(r->found.frame_time);
+    if (!r->stream.broken) return BRIO_OK;
+    if (r->stream.out_of_memory) return brio__no_memory(error);
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "%s was saved under an integrator that remembers another number of "
+                       "steps than %s: set that integrator first",
+                       r->name, sim->stepper->integrator->name);
+}
+
+/* The bodies of an edited simulation are in the file. */
+static BrioStatus restore_edited(BrioSim *sim, Reading *r, BrioError *error)
+{
+    BrioSystem *system;
+    BrioState *state;
+    BRIO_CHECK(brio__sim_prepare(sim, r->image, r->image_size, &system, &state, error));
+    BrioStatus status =
+        r->found.scene == hash_terms(BRIO_HASH_START, system)
+            ? read_state(sim, r, state, error)
+            : brio__error(error, BRIO_ERROR_INPUT, "%s: its bodies are damaged", r->name);
+    if (status == BRIO_OK) status = brio__sim_adopt(sim, system, &state, error);
+    if (status == BRIO_OK) return BRIO_OK;
+    brio_system_free(system);
+    brio_state_free(state);
+    return status;
+}
+
+static BrioStatus restore_same(BrioSim *sim, Reading *r, BrioError *error)
+{
+    BrioState *copy = NULL;
+    BrioStatus status = brio_state_copy(sim->state, &copy, error);
+    if (status == BRIO_OK) status = read_state(sim, r, copy, error);
+    if (status == BRIO_OK) brio_state_assign(sim->state, copy);
+    brio_state_free(copy);
+    return status;
+}
+
+int brio_checkpoint_has_bodies(const char *name)
+{
+    BRIO_NEEDS_OR(name, -1);
+    FILE *file = fopen(name, "re");
+    if (!file) return -1;
+    BrioCheckpoint found = {0};
+    char first[8] = "";
+    uint32_t version = 0;
+    uint64_t mark = 0, size = 0;
+    Stream s = {.file = file, .reading = true};
     visit_head(&s, &found, first, &version, &mark);
-    visit(&s, &found, copy);
-    brio__free(found.frame_time);
-    if (s.out_of_memory) return brio__no_memory(error);
-    if (s.broken)
-        return brio__error(error, BRIO_ERROR_INPUT,
-                           "%s was saved under an integrator that remembers another number of "
-                           "steps than %s: set that integrator first",
-                           name, sim->stepper->integrator->name);
-    brio_state_assign(sim->state, copy);
-    return BRIO_OK;
+    VISIT(&s, size);
+    fclose(file);
+    bool known = !s.broken && !memcmp(first, letters, sizeof first) && version == VERSION;
+    return known ? size > 0 : -1;
 }
 
 BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
 {
     BRIO_NEEDS(BRIO_LIVES(SIM, sim) && name, error);
-    BrioState *copy = NULL;
     FILE *file = fopen(name, "re");
     if (!file)
         return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", name, strerror(errno));
-    BrioStatus status = brio_state_copy(sim->state, &copy, NULL);
-    status = status == BRIO_OK ? restore(sim, name, file, copy, error)
-                               : brio__error(error, status, "out of memory");
-    brio_state_free(copy);
+    Reading r = {.name = name, .stream = {.file = file, .reading = true}};
+    BrioStatus status = read_head(sim, &r, error);
+    if (status == BRIO_OK)
+        status = r.image_size ? restore_edited(sim, &r, error) : restore_same(sim, &r, error);
+    brio__free(r.image);
     fclose(file);
     return status;
 }

@@ -664,7 +664,10 @@ static BrioStatus make_sim(Run *run, BrioError *error)
         run->checkpoint.scene = run->partition->scene;
     }
 #endif
-    return brio__scene_sim(run->scene, &run->sim, error);
+    BRIO_CHECK(brio__scene_sim(run->scene, &run->sim, error));
+    brio_builder_free(run->sim->system->plans); /* runs are not edited */
+    run->sim->system->plans = NULL;
+    return BRIO_OK;
 }
 
 static BrioStatus prepare(Run *run, BrioError *error)

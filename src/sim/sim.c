@@ -290,9 +290,8 @@ static BrioStatus check_all(const BrioSystem *system, const BrioSimDef *def,
     return system->partition ? check_partition(system, def, *traits, error) : BRIO_OK;
 }
 
-/* A simulation of a system and a state, which it takes over. */
-static BrioStatus fill(BrioSim *sim, const BrioSimDef *def, const BrioIntegrator *integrator,
-                       unsigned traits, BrioError *error)
+static BrioStatus create_parts(BrioSim *sim, const BrioSimDef *def,
+                               const BrioIntegrator *integrator, unsigned traits)
 {
     const BrioSystem *system = sim->system;
     sim->h = def->h;
@@ -304,6 +303,14 @@ static BrioStatus fill(BrioSim *sim, const BrioSimDef *def, const BrioIntegrator
     BRIO_CHECK(brio__stepper_create(system, integrator, def->values, &def->solver, def->damping,
                                     def->damping_count, sim->state, &sim->stepper));
     sim->stepper->traits = traits;
+    return BRIO_OK;
+}
+
+/* A simulation of a system and a state, which it takes over. */
+static BrioStatus fill(BrioSim *sim, const BrioSimDef *def, const BrioIntegrator *integrator,
+                       unsigned traits, BrioError *error)
+{
+    BRIO_CHECK(create_parts(sim, def, integrator, traits));
     BRIO_CHECK(brio__sim_untangle(sim, error));
     BRIO_CHECK(brio__sim_check_apart(sim, brio__sim_world(sim), error));
     brio__sim_relax_begin(sim);
@@ -346,6 +353,76 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     created->state->first = brio__sim_energy(created);
     *sim = created;
     return BRIO_OK;
+}
+
+/* What the simulation was made with, as it is now. */
+static BrioSimDef definition(const BrioSim *sim)
+{
+    const BrioStepper *s = sim->stepper;
+    BrioSimDef def = {.h = sim->h,
+                      .integrator = s->integrator->name,
+                      .damping_count = brio__dissipation_asked(s->dissipation),
+                      .solver = s->solver->options};
+    memcpy(def.values, s->values, sizeof def.values);
+    for (int i = 0; i < def.damping_count; i++) {
+        def.damping[i].type = s->dissipation->damper[i].model->name;
+        memcpy(def.damping[i].values, s->dissipation->damper[i].values,
+               sizeof def.damping[i].values);
+    }
+    return def;
+}
+
+/* Friction and forces may have come or gone: what they took stays in the sum. */
+static void carry_losses(const BrioSim *from, BrioSim *to)
+{
+    const BrioDissipation *a = from->stepper->dissipation, *b = to->stepper->dissipation;
+    const double *old = from->state->dissipated;
+    double *now = to->state->dissipated;
+    if (a->friction == b->friction && a->forces == b->forces) return;
+    int asked = brio__dissipation_asked(a), last = BRIO_LOSSES - 1;
+    for (int i = asked; i < BRIO_LOSSES; i++) now[i] = 0;
+    for (int i = asked; i < BRIO_LOSSES; i++)
+        now[i == a->friction && b->friction >= 0 ? b->friction
+            : i == a->forces && b->forces >= 0   ? b->forces
+                                                 : last] += old[i];
+}
+
+BrioStatus brio__sim_replace(BrioSim *sim, BrioSystem *system, BrioState **state, bool edit,
+                             BrioError *error)
+{
+    const BrioIntegrator *integrator;
+    unsigned traits;
+    BrioSimDef def = definition(sim);
+    BRIO_CHECK(check_all(system, &def, &integrator, &traits, error));
+    BrioSim next = *sim;
+    next.system = system;
+    next.state = *state;
+    next.world = next.positions = next.term_energy = NULL;
+    next.stepper = NULL;
+    BrioStatus status = create_parts(&next, &def, integrator, traits);
+    if (status == BRIO_OK && edit)
+        status = brio__sim_check_apart(&next, brio__sim_world(&next), error);
+    if (status == BRIO_OK && edit && !isfinite(potential_at(&next, next.state->q, NULL)))
+        status = refuse_first_state(&next, error);
+    *state = next.state;
+    BrioSim *freed = status == BRIO_OK ? sim : &next;
+    if (status == BRIO_OK) {
+        double before = edit ? brio__sim_energy(sim) : 0;
+        next.stepper->solver->watch = sim->stepper->solver->watch;
+        next.stepper->solver->watcher = sim->stepper->solver->watcher;
+        next.stepper->observe = sim->stepper->observe;
+        next.stepper->observer = sim->stepper->observer;
+        if (edit) carry_losses(sim, &next);
+        if (edit) brio__state_forget(next.state);
+        if (edit) brio__sim_book(&next, before);
+        brio_state_free(sim->state);
+    }
+    brio__stepper_free(freed->stepper);
+    brio__free(freed->world);
+    brio__free(freed->positions);
+    brio__free(freed->term_energy);
+    if (status == BRIO_OK) *sim = next;
+    return status == BRIO_OK ? status : brio__error(error, status, "%s", brio_status_text(status));
 }
 
 static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrator,
@@ -397,6 +474,7 @@ void brio_sim_free(BrioSim *sim)
     brio__free(sim->world);
     brio__free(sim->positions);
     brio__free(sim->term_energy);
+    brio__notes_free(sim->notes);
     brio__handle_free(sim);
 }
 
@@ -427,9 +505,11 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
     if (sim->state->step == 0 && brio__sim_pressed_text(sim, text, sizeof text))
         brio__log(BRIO_LOG_WARNING, "%s", text);
     double dhat = brio__sim_relax_step(sim, h);
+    brio__notes_begin(sim);
     BrioStatus status = brio__stepper_advance(sim->stepper, sim->state, h);
     brio__sim_relax_stepped(sim, dhat, status == BRIO_OK);
     if (status == BRIO_OK) brio__sim_break_stitches(sim);
+    brio__notes_end(sim, h, status == BRIO_OK);
     return brio__sim_report(sim, status, error);
 }
 

@@ -15,6 +15,8 @@ struct BrioSim {
     double *term_energy;     /* of the system's terms, of the last ledger */
     double force_energy;     /* of forces with a potential, likewise */
     BrioUntangled untangled; /* what was done to bodies that intersected at the start */
+    bool edited;             /* the scene no longer tells what the system is */
+    struct BrioNotes *notes; /* of what touches (notes.c); NULL: nobody asked */
 };
 
 /* World positions of the state, valid until the next call. */
@@ -30,6 +32,18 @@ BrioStatus brio__sim_set_vertices(BrioSim *sim, int body, const double *values, 
 double brio__sim_energy(BrioSim *sim);
 void brio__sim_book(BrioSim *sim, double before);
 void brio__sim_add(BrioSim *sim, double change); /* the same for a jump that is known */
+
+/* Another system and state in place of those that there are, with the same integrator, solver and
+ * damping; the caller frees the old system. `state` may be replaced by one with more room. With
+ * `edit`, what intersects is refused, and the jump of the energy is booked. If it fails, all stays,
+ * and system and state are still the caller's. */
+BrioStatus brio__sim_replace(BrioSim *sim, BrioSystem *system, BrioState **state, bool edit,
+                             BrioError *error);
+
+/* Before and after a step of size h: notes who touches, if somebody asked. */
+void brio__notes_begin(BrioSim *sim);
+void brio__notes_end(BrioSim *sim, double h, bool done);
+void brio__notes_free(struct BrioNotes *notes);
 
 /* Passes a status on. If it is not BRIO_OK, `error` (may be NULL) receives the stepper's reason, or
  * the status's own sentence if it gives none. */

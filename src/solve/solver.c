@@ -84,6 +84,9 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     s->options = *options;
     s->options.tol = brio__solver_tol(system, options);
     s->options.linear_options = NULL;
+    if (s->type) s->options.type = s->type->name; /* which outlives that of the caller */
+    const BrioLinearType *linear = brio__linear_type(options->linear);
+    if (linear) s->options.linear = linear->name;
     s->script_fraction = 1;
     BrioStatus status = s->type ? create_vectors(s) : BRIO_ERROR_ARGUMENT;
     if (status == BRIO_OK && options->linear_options) {

@@ -150,7 +150,8 @@ static double crease(const BrioSurface *s, int32_t edge)
 /* Whether an owner keeps its shape, or is mapped affinely: then what is flat stays flat. */
 static bool keeps_shape(const BrioSystem *system, int owner)
 {
-    return owner >= system->body_count || brio__body_is_affine(&system->body[owner]);
+    if (owner >= system->body_count) return !system->obstacle[owner - system->body_count].bends;
+    return brio__body_is_affine(&system->body[owner]);
 }
 
 BrioStatus brio__surface_creases(BrioSurface *s, const BrioSystem *system)

@@ -196,11 +196,31 @@ static void add_formula(const Instant *at, const double X[3], double x[3], doubl
     }
 }
 
+/* A vertex of an obstacle that the program moves: number k of its set, with the anchor X. A time
+ * that misses t1 by rounding is t1. */
+static void driven_move(const double *param, int64_t k, double time, const double *X, double *x,
+                        double *v)
+{
+    double length = param[1] - param[0], left = param[1] - time;
+    const double *shift = param + 2 + 3 * k;
+    bool ended = !(left > 1e-9 * length), moves = !ended && time >= param[0];
+    double part = ended ? 1 : moves ? (time - param[0]) / length : 0;
+    for (int r = 0; r < 3; r++) {
+        x[r] = X[r] + part * shift[r];
+        if (v) v[r] = moves ? shift[r] / length : 0;
+    }
+}
+
 /* Where vertex k of the set is, which starts at X, and, if wanted, its velocity. */
-static void move(const Instant *at, int64_t k, const double *X, double *x, double *v)
+static void move(const Instant *at, const BrioState *state, int64_t k, double *x, double *v)
 {
     const BrioScripted *set = at->set;
+    const double *X = state->anchor + 3 * (int64_t)set->fixed[k];
     double none[3];
+    if (set->driven) {
+        driven_move(state->param + set->driven, k, at->time, X, x, v);
+        return;
+    }
     if (!set->shift && !set->formula && !set->script.pose_count) {
         script_move(&set->script, at->time, X, x, v ? v : none);
         return;
@@ -233,8 +253,7 @@ void brio__system_fixed(const BrioSystem *system, const BrioState *state, double
         const BrioScripted *set = &system->scripted[s];
         Instant at = instant(set, time);
         for (int64_t k = 0; k < set->count; k++) {
-            int32_t i = set->fixed[k];
-            move(&at, k, state->anchor + 3 * (int64_t)i, x + 3 * (int64_t)system->fixed[i], NULL);
+            move(&at, state, k, x + 3 * (int64_t)system->fixed[set->fixed[k]], NULL);
         }
     }
 }
@@ -246,9 +265,8 @@ void brio__scripts_velocities(const BrioSystem *system, const BrioState *state, 
         const BrioScripted *set = &system->scripted[s];
         Instant at = instant(set, time);
         for (int64_t k = 0; k < set->count; k++) {
-            int32_t i = set->fixed[k];
             double x[3];
-            move(&at, k, state->anchor + 3 * (int64_t)i, x, w + 3 * (int64_t)system->fixed[i]);
+            move(&at, state, k, x, w + 3 * (int64_t)system->fixed[set->fixed[k]]);
         }
     }
 }

@@ -612,6 +612,7 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->friction);
     brio__free(system->stiffness);
     brio__free(system->excluded);
+    brio_builder_free(system->plans);
     if (system->partition) system->partition->destroy(system->partition);
     brio__handle_free(system);
 }

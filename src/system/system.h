@@ -89,6 +89,7 @@ typedef struct BrioObstacle {
     /* what its distance is read from (energy/obstacle.h: its first entry counts all); NULL: only
      * from the rest data of its contacts */
     double *table;
+    bool bends; /* gets other shapes while the simulation runs */
 } BrioObstacle;
 
 /* Vertices without coordinates that move together (script.c). */
@@ -101,6 +102,9 @@ typedef struct BrioScripted {
     double *frame_time, *shift; /* NULL: none */
     int32_t *row;               /* of each vertex */
     BrioFormula *formula;       /* three; NULL: none */
+    /* Of an obstacle that the program moves: where the state's parameters have t0, t1 and a shift
+     * for each vertex, which goes from its anchor by the shift between these times; 0: none. */
+    int driven;
 } BrioScripted;
 void brio__scripted_free(BrioScripted *set);
 /* Whether a script has more than velocities and keys: a sequence, poses or formulas. */
@@ -164,6 +168,7 @@ struct BrioSystem {
     int force_count;
     BrioForce *force; /* beside gravity (force/force.h) */
     int param_count;
+    BrioBuilder *plans; /* that it was made of, for edits; NULL: it cannot be edited */
     BrioPartition
         *partition; /* of a system on several processes (partition.h); NULL: all is here */
 };

@@ -322,6 +322,93 @@ EMSCRIPTEN_KEEPALIVE const double *web_hand(World *w, int hand)
     return place;
 }
 
+/* ---- editing: all lists and views of the world are others after it ----------------------- */
+
+/* Commits an edit of which all so far went well, and lists what there is to draw. */
+static int commit(World *w, BrioBuilder *edit, BrioStatus status, BrioError *error)
+{
+    if (status == BRIO_OK) status = brio_sim_commit(w->sim, edit, error);
+    if (status != BRIO_OK) {
+        brio_builder_free(edit);
+        return refuse(error, status);
+    }
+    brio__free(w->x);
+    brio__free(w->v);
+    brio__free(w->triangle);
+    brio__free(w->edge);
+    brio__free(w->body_start);
+    brio__free(w->fixed);
+    w->triangles = w->edges = w->body_triangles = 0;
+    return list_parts(w) ? 0 : refuse(NULL, BRIO_ERROR_MEMORY);
+}
+
+/* A body of tets or triangles at x, with the defaults of its material. */
+EMSCRIPTEN_KEEPALIVE int web_add_body(World *w, const char *name, const char *material, double *x,
+                                      int vertices, int32_t *tet, int tets, int32_t *triangle,
+                                      int triangles)
+{
+    BrioBuilder *edit = NULL;
+    BrioError error = {0};
+    BrioBodyDef def = brio_default_body();
+    const BrioMesh mesh = {.vertex_count = vertices,
+                           .tet_count = tets,
+                           .triangle_count = triangles,
+                           .x = x,
+                           .tet = tet,
+                           .triangle = triangle};
+    def.name = name;
+    def.mesh = &mesh;
+    BrioStatus status = brio_default_material(material, &def.material, &error);
+    if (status == BRIO_OK) status = brio_sim_edit(w->sim, &edit, &error);
+    if (status == BRIO_OK) status = brio_builder_body(edit, &def, NULL, &error);
+    return commit(w, edit, status, &error);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_add_obstacle(World *w, const char *name, double *x, int vertices,
+                                          int32_t *triangle, int triangles)
+{
+    BrioBuilder *edit = NULL;
+    BrioError error = {0};
+    BrioObstacleDef def = brio_default_obstacle();
+    const BrioMesh mesh = {
+        .vertex_count = vertices, .triangle_count = triangles, .x = x, .triangle = triangle};
+    def.name = name;
+    def.mesh = &mesh;
+    BrioStatus status = brio_sim_edit(w->sim, &edit, &error);
+    if (status == BRIO_OK) status = brio_builder_obstacle(edit, &def, &error);
+    return commit(w, edit, status, &error);
+}
+
+EMSCRIPTEN_KEEPALIVE int web_remove(World *w, int body, int obstacle)
+{
+    BrioBuilder *edit = NULL;
+    BrioError error = {0};
+    BrioStatus status = brio_sim_edit(w->sim, &edit, &error);
+    if (status == BRIO_OK && body >= 0) status = brio_builder_remove_body(edit, body, &error);
+    if (status == BRIO_OK && obstacle >= 0)
+        status = brio_builder_remove_obstacle(edit, obstacle, &error);
+    return commit(w, edit, status, &error);
+}
+
+/* Along a plane: its point, then its normal. */
+EMSCRIPTEN_KEEPALIVE int web_cut(World *w, int body, const double *plane)
+{
+    BrioBuilder *edit = NULL;
+    BrioError error = {0};
+    BrioStatus status = brio_sim_edit(w->sim, &edit, &error);
+    if (status == BRIO_OK)
+        status = brio_builder_cut_plane(edit, body, plane, plane + 3, NULL, &error);
+    return commit(w, edit, status, &error);
+}
+
+/* Over the next step the vertices of a mesh go to x. */
+EMSCRIPTEN_KEEPALIVE int web_move_obstacle(World *w, int obstacle, const double *x)
+{
+    BrioError error = {0};
+    BrioStatus status = brio_sim_move_obstacle_to(w->sim, obstacle, x, &error);
+    return status == BRIO_OK ? 0 : refuse(&error, status);
+}
+
 EMSCRIPTEN_KEEPALIVE int web_set_gravity(World *w, double x, double y, double z)
 {
     return answer(w, brio_sim_set_gravity(w->sim, (double[]){x, y, z}, NULL));

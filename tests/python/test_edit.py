@@ -1,0 +1,118 @@
+"""Editing a simulation that runs."""
+import os
+import tempfile
+import unittest
+
+import brio
+import numpy as np
+
+TETS = [[0, 1, 2, 3], [1, 2, 3, 4]]
+TWO = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]], float) * 0.1
+MATERIAL = {"type": "stable-neo-hookean", "E": 1e5, "rho": 1000}
+PLATE = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]], float)
+
+
+def scene():
+    build = brio.Builder()
+    build.contact(dhat=2e-3, mu=0.1)
+    build.body(TWO + [0, 0.02, 0], tets=TETS, material=MATERIAL, name="one")
+    build.obstacle(PLATE, triangles=[[0, 2, 1], [0, 3, 2]], name="plate")
+    return build.sim("backward-euler", h=0.01)
+
+
+class Edits(unittest.TestCase):
+    def test_add_and_remove(self):
+        sim = scene()
+        sim.step(3)
+        before = sim.ledger()
+        with sim.edit() as edit:
+            number = edit.body(TWO + [0, 0.3, 0], tets=TETS, material=MATERIAL, name="two")
+            edit.fix(number, [0])
+            edit.force("constant", bodies=[0], force=[1, 0, 0], name="push")
+        now = sim.ledger()
+        self.assertAlmostEqual(now.added - before.added, now.total - before.total, delta=1e-12)
+        self.assertEqual(sim.bodies, ["one", "two"])
+        sim.step(5)
+        with sim.edit() as edit:
+            edit.remove_body("one")
+            edit.unfix(1, [0])
+        self.assertEqual((sim.bodies, number), (["", "two"], 1))
+        self.assertEqual(sim.vertices(0), 0)
+        sim.step(5)
+        with sim.edit() as edit:
+            self.assertEqual(edit.body(TWO + [2, 0.3, 0], tets=TETS, material=MATERIAL), 0)
+
+    def test_refused_or_left(self):
+        sim = scene()
+        q = sim.q.copy()
+        with self.assertRaisesRegex(brio.Error, "the edit was not made"):
+            with sim.edit() as edit:
+                edit.body(TWO + [0.01, 0.03, 0.01], tets=TETS, material=MATERIAL)
+        with self.assertRaises(KeyError):
+            with sim.edit() as edit:
+                edit.remove_obstacle("plate")
+                raise KeyError
+        self.assertEqual(sim.obstacles, ["plate"])
+        self.assertTrue((sim.q == q).all())
+        view = sim.triangles()
+        with self.assertRaisesRegex(brio.Error, "arrays look into"):
+            with sim.edit() as edit:
+                edit.fix(0, [1])
+        del view
+        state = sim.snapshot()
+        with sim.edit() as edit:
+            edit.fix(0, [1])
+        with self.assertRaisesRegex(brio.Error, "before an edit"):
+            sim.restore(state)
+
+    def test_cut(self):
+        sim = scene()
+        with sim.edit() as edit:
+            self.assertEqual(edit.cut(0, sim.positions().mean(axis=0), [1, 1, 1]), 1)
+        self.assertEqual(sim.vertices(0), 8)
+        sim.step(10)
+
+    def test_moving_and_contacts(self):
+        sim = scene()
+        sim.note_contacts()
+        seen = set()
+        for i in range(1, 21):
+            sim.move_obstacle("plate", PLATE + [0, 0.02 * i, 0])
+            sim.step()
+            for contact in sim.contacts():
+                self.assertEqual((contact.bodies, contact.obstacle), (("one",), "plate"))
+                self.assertGreater(contact.impulse[1], 0)
+                seen.add(contact.change)
+        self.assertIn("begins", seen)
+        self.assertTrue((sim.obstacle_positions("plate")[:, 1] == 0.4).all())
+        self.assertGreater(sim.positions()[:, 1].min(), 0.4)
+
+    def test_draw(self):
+        sim = scene()
+        sim.step(2)
+        x, normal = sim.draw(dtype=np.float64)
+        self.assertTrue((x == sim.positions()).all())
+        self.assertTrue(np.allclose(np.linalg.norm(normal, axis=1), 1))
+        arrays = np.empty((5, 3), np.float32), np.empty((5, 3), np.float32)
+        single = sim.draw(out=arrays)
+        self.assertIs(single[0], arrays[0])
+        self.assertTrue((single[0] == x.astype(np.float32)).all())
+
+    def test_resume(self):
+        sim = scene()
+        with sim.edit() as edit:
+            edit.body(TWO + [0, 0.3, 0], tets=TETS, material=MATERIAL, name="two")
+        sim.step(3)
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "checkpoint")
+            sim.save(file)
+            sim.step(5)
+            other = scene()
+            other.resume(file)
+            self.assertEqual(other.bodies, ["one", "two"])
+            other.step(5)
+        self.assertTrue((other.q == sim.q).all())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,467 @@
+/* Editing a simulation that runs: numbers that stay, what is refused, cuts, moved obstacles against
+ * scripted ones, contact events against momenta, buffers for drawing, a failing allocator, and
+ * random editing with a checkpoint in between. */
+#include "sim/edit.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+// clang-format on
+#include "contact/exact.h"
+#include "editing.h"
+#include "memory.h"
+#include "simulate.h"
+
+static BrioBuilder *begin(BrioSim *sim)
+{
+    BrioBuilder *b;
+    BrioError error = {0};
+    if (brio_sim_edit(sim, &b, &error) != BRIO_OK) fail_msg("%s", error.message);
+    return b;
+}
+
+static void commit(BrioSim *sim, BrioBuilder *b)
+{
+    BrioError error = {0};
+    if (brio_sim_commit(sim, b, &error) != BRIO_OK) fail_msg("%s", error.message);
+}
+
+static void refused(BrioStatus status, const BrioError *error, const char *words)
+{
+    assert_int_not_equal(status, BRIO_OK);
+    if (!strstr(error->message, words)) fail_msg("\"%s\" lacks \"%s\"", error->message, words);
+}
+
+/* ---- numbers ---------------------------------------------------------------------------- */
+
+static void numbers_stay(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = editing_sim(EDITING_BARRIERS);
+    BrioError error = {0};
+    BrioBuilder *b = begin(sim);
+    int third, again;
+    assert_int_equal(editing_add(b, "third", EDITING_SOLID, (double[3]){0, 1, 0}, &third, &error),
+                     BRIO_OK);
+    assert_int_equal(third, 2);
+    commit(sim, b);
+    step(sim, 2);
+    double x[81], y[81];
+    brio_sim_positions(sim, 2, x);
+    b = begin(sim);
+    assert_int_equal(brio_builder_remove_body(b, 0, &error), BRIO_OK);
+    assert_int_equal(brio_builder_remove_obstacle(b, 0, &error), BRIO_OK);
+    commit(sim, b);
+    const BrioSystem *s = brio_sim_system(sim);
+    assert_int_equal(brio_system_bodies(s), 3);
+    assert_int_equal(brio_body_vertices(s, 0), 0);
+    assert_string_equal(brio_body_name(s, 0), "");
+    assert_int_equal(brio_system_body(s, "third"), 2);
+    assert_int_equal(brio_system_obstacle(s, "floor"), -1);
+    brio_sim_positions(sim, 2, y);
+    assert_memory_equal(x, y, sizeof x);
+    step(sim, 2);
+    b = begin(sim);
+    assert_int_equal(editing_add(b, "new", EDITING_AFFINE, (double[3]){0, 2, 0}, &again, &error),
+                     BRIO_OK);
+    assert_int_equal(again, 0);
+    double down[3] = {0, 1, 0}, low[3] = {0, -3, 0};
+    assert_int_equal(brio_builder_plane(b, NULL, low, down, &error), BRIO_OK);
+    commit(sim, b);
+    assert_int_equal(brio_system_obstacle(brio_sim_system(sim), "obstacle0"), 0);
+    step(sim, 2);
+    brio_sim_free(sim);
+}
+
+/* ---- what is refused -------------------------------------------------------------------- */
+
+static void sentences(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = editing_sim(EDITING_BARRIERS), *other = editing_sim(EDITING_FREE);
+    BrioError error = {0};
+    BrioBuilder *b = begin(sim);
+    const double none[3] = {0, 0, 0}, in[3] = {0.05, 0.45, 0.02}, up[3] = {0, 0.8, 0};
+    uint64_t hash = editing_hash(sim);
+    refused(brio_builder_remove_body(b, 7, &error), &error, "there is no body 7");
+    refused(brio_builder_remove_obstacle(b, 3, &error), &error, "there is no obstacle 3");
+    refused(brio_builder_remove_rod(b, 0, 1, 1, 2, &error), &error, "no rod joins");
+    refused(brio_builder_detach(b, 0, 1, &error), &error, "has no attachment");
+    refused(brio_builder_remove_force(b, "storm", &error), &error, "no force \"storm\"");
+    refused(brio_builder_cut_plane(b, 0, none, none, NULL, &error), &error, "a normal");
+    refused(brio_builder_cut(b, 0, none, NULL, 1, NULL, &error), &error, "a knife needs");
+    /* into another body: refused, and can be mended */
+    int body;
+    assert_int_equal(editing_add(b, "in", EDITING_SOLID, in, &body, &error), BRIO_OK);
+    refused(brio_sim_commit(sim, b, &error), &error, "the edit was not made");
+    assert_non_null(strstr(brio_sim_reason(sim), "first"));
+    assert_true(editing_hash(sim) == hash);
+    assert_int_equal(brio_builder_remove_body(b, body, &error), BRIO_OK);
+    assert_int_equal(editing_add(b, "up", EDITING_SOLID, up, &body, &error), BRIO_OK);
+    refused(brio_sim_commit(other, b, &error), &error, "did not begin here");
+    commit(sim, b);
+    /* behind the floor; nothing left; a step in between */
+    b = begin(sim);
+    editing_add(b, "low", EDITING_SOLID, (double[3]){0, -1, 0}, NULL, &error);
+    refused(brio_sim_commit(sim, b, &error), &error, "is behind");
+    brio_builder_free(b);
+    b = begin(sim);
+    for (int i = 0; i < 3; i++) brio_builder_remove_body(b, i, &error);
+    refused(brio_sim_commit(sim, b, &error), &error, "nothing can move");
+    step(sim, 1);
+    refused(brio_sim_commit(sim, b, &error), &error, "did not begin here");
+    brio_builder_free(b);
+    /* what the integrator cannot take */
+    assert_int_equal(brio_sim_set_integrator(other, "rk4", NULL, &error), BRIO_OK);
+    b = begin(other);
+    assert_int_equal(brio_builder_rod(b, 0, 0, 1, 0, NAN, &error), BRIO_OK);
+    refused(brio_sim_commit(other, b, &error), &error, "does not take");
+    brio_builder_free(b);
+    /* obstacles */
+    refused(brio_sim_move_obstacle_to(sim, 5, none, &error), &error, "there is no obstacle 5");
+    refused(brio_sim_move_obstacle_to(sim, 0, none, &error), &error, "has a formula");
+    refused(brio_sim_note_contacts(sim, -1, &error), &error, "between 0 and");
+    refused(brio_sim_draw(sim, 9, &(BrioVertexBuffers){0}, &error), &error, "there is no body 9");
+    brio_sim_free(sim);
+    brio_sim_free(other);
+}
+
+/* ---- cuts ------------------------------------------------------------------------------- */
+
+/* How many vertices no element joins to the first one, of a body. */
+static int64_t apart_from_first(const BrioSystem *s, int body)
+{
+    int64_t n = brio_body_vertices(s, body), tets, triangles, left = n;
+    const int32_t *tet = brio_body_tets(s, body, &tets);
+    const int32_t *triangle = brio_body_triangles(s, body, &triangles);
+    int nodes = tets ? 4 : 3;
+    uint8_t *reached = calloc((size_t)n, 1);
+    reached[0] = 1;
+    for (bool more = true; more;) {
+        more = false;
+        for (int64_t e = 0; e < (tets ? tets : triangles); e++) {
+            const int32_t *v = (tets ? tet : triangle) + nodes * e;
+            bool any = false, all = true;
+            for (int k = 0; k < nodes; k++) any |= reached[v[k]], all &= reached[v[k]];
+            for (int k = 0; any && k < nodes; k++) reached[v[k]] = 1;
+            more |= any && !all;
+        }
+    }
+    for (int64_t v = 0; v < n; v++) left -= reached[v];
+    free(reached);
+    return left;
+}
+
+static void cuts(void **unused)
+{
+    (void)unused;
+    for (int scene = EDITING_BARRIERS; scene <= EDITING_FREE; scene++)
+        for (int body = 0; body < 2; body++) { /* a solid and a shell */
+            BrioSim *sim = editing_sim(scene);
+            step(sim, 5);
+            BrioLedger before = ledger(sim);
+            double mass = brio__body_mass(brio_sim_system(sim), body);
+            int64_t parted, n = brio_body_vertices(brio_sim_system(sim), body);
+            BrioBuilder *b = begin(sim);
+            BrioError error = {0};
+            double normal[3] = {1, 0.1, 0.05}, at[3] = {body ? 0.61 : 0.02, 0.4, 0};
+            if (brio_builder_cut_plane(b, body, at, normal, &parted, &error) != BRIO_OK)
+                fail_msg("%s", error.message);
+            assert_true(parted > 0);
+            commit(sim, b);
+            BrioLedger now = ledger(sim);
+            const BrioSystem *s = brio_sim_system(sim);
+            assert_true(brio_body_vertices(s, body) > n);
+            assert_true(apart_from_first(s, body) > 3);
+            assert_true(fabs(brio__body_mass(s, body) - mass) < 1e-12 * mass);
+            assert_true(fabs(now.kinetic - before.kinetic) < 1e-12);
+            for (int r = 0; r < 3; r++)
+                assert_true(fabs(now.momentum[r] - before.momentum[r]) < 1e-12);
+            if (scene == EDITING_FREE && body == 0) /* nothing has moved */
+                assert_true(fabs(now.elastic - before.elastic) < 1e-12);
+            step(sim, 30);
+            if (s->surface)
+                assert_int_equal(brio__exact_intersections(s, brio__sim_world(sim), NULL, 0), 0);
+            brio_sim_free(sim);
+        }
+}
+
+/* A short knife leaves the sheet in one piece, with a slit. */
+static void slit(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = editing_sim(EDITING_FREE);
+    BrioBuilder *b = begin(sim);
+    int64_t parted, n = brio_body_vertices(brio_sim_system(sim), 1);
+    const double x[9] = {0.61, 0, -0.05, 0.61, 1, -0.05, 0.61, 0.4, 5};
+    assert_int_equal(brio_builder_cut(b, 1, x, (int32_t[3]){0, 1, 2}, 1, &parted, NULL), BRIO_OK);
+    commit(sim, b);
+    assert_true(parted > 0 && brio_body_vertices(brio_sim_system(sim), 1) > n);
+    assert_int_equal(apart_from_first(brio_sim_system(sim), 1), 0);
+    b = begin(sim);
+    assert_int_equal(brio_builder_cut_plane(b, 1, (double[3]){9, 9, 9}, x + 3, &parted, NULL),
+                     BRIO_OK);
+    assert_int_equal(parted, 0);
+    brio_builder_free(b);
+    brio_sim_free(sim);
+}
+
+/* ---- obstacles that move ---------------------------------------------------------------- */
+
+static BrioSim *with_plate(double speed)
+{
+    BrioSim *sim = editing_sim(EDITING_BARRIERS);
+    BrioBuilder *b = begin(sim);
+    BrioObstacleDef def = brio_default_obstacle();
+    BrioScript script = brio_default_script();
+    BrioError error = {0};
+    def.name = "plate";
+    def.mesh = editing_sheet(0.8, 3);
+    def.translate[1] = 0.2;
+    script.velocity[1] = speed;
+    if (speed != 0) def.script = &script;
+    if (brio_builder_obstacle(b, &def, &error) != BRIO_OK) fail_msg("%s", error.message);
+    brio_mesh_free((BrioMesh *)def.mesh);
+    commit(sim, b);
+    return sim;
+}
+
+/* Moved step by step, a plate does what a script does. 8 m/s is 0.08 m in a step, 16 times dhat. */
+static void moved_as_scripted(void **unused)
+{
+    (void)unused;
+    const double speed[] = {0.5, 8}, one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int k = 0; k < 2; k++) {
+        BrioSim *scripted = with_plate(speed[k]), *moved = with_plate(0);
+        for (int i = 1; i <= 20; i++) {
+            BrioError error = {0};
+            double to[3] = {0, speed[k] * i / 100, 0};
+            if (brio_sim_move_obstacle(moved, 1, one, to, &error) != BRIO_OK)
+                fail_msg("%s", error.message);
+            step(scripted, 1);
+            step(moved, 1);
+        }
+        BrioLedger a = ledger(scripted), b = ledger(moved);
+        double x[81], y[81];
+        brio_sim_positions(scripted, 0, x);
+        brio_sim_positions(moved, 0, y);
+        /* to what Newton's tolerance leaves */
+        for (int i = 0; i < 81; i++) assert_true(fabs(x[i] - y[i]) < 1e-4);
+        assert_true(fabs(a.added - b.added) < 1e-2 * fabs(a.added));
+        for (int v = 0; v < 27; v++) assert_true(y[3 * v + 1] > 0.2 + 0.2 * speed[k]);
+        /* then it rests */
+        double p[48], q[48];
+        brio_sim_obstacle_positions(moved, 1, p);
+        assert_true(fabs(p[1] - 0.2 - 0.2 * speed[k]) < 1e-12);
+        step(moved, 2);
+        brio_sim_obstacle_positions(moved, 1, q);
+        assert_memory_equal(p, q, sizeof p);
+        brio_sim_free(scripted);
+        brio_sim_free(moved);
+    }
+}
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+/* A cube falls onto the floor. By backward Euler the change of its momentum is h m g and what the
+ * contact gave, to what Newton leaves. */
+static void events(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse("{time: {h: 1/100}, gravity: [0, -9.8, 0], integrator: backward-euler, "
+              "solver: {tol: 1e-9}, contact: {type: ipc, dhat: 5e-3}, obstacles: [{type: "
+              "plane, point: [0, 0, 0], normal: [0, 1, 0]}], bodies: [{name: cube, shape: "
+              "{type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}, material: {type: "
+              "neo-hookean, E: 1e5, rho: 1000}, transform: {translate: [0, 0.08, 0]}}, "
+              "{name: ball, shape: {type: box, size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}, "
+              "material: {type: affine, E: 1e6, rho: 1000}, kind: affine, transform: "
+              "{translate: [0.01, 0.2, 0]}}]}");
+    assert_int_equal(brio_sim_note_contacts(sim, 8, NULL), BRIO_OK);
+    bool begun[2] = {false, false}, ended = false;
+    double mass = 1 + 0.125;
+    for (int i = 0; i < 60; i++) {
+        BrioContactEvent event[4];
+        BrioLedger before = ledger(sim);
+        step(sim, 1);
+        BrioLedger now = ledger(sim);
+        int count = brio_sim_contacts(sim, event, 4);
+        double given[3] = {0, -9.8 * mass / 100, 0};
+        for (int k = 0; k < count; k++) {
+            assert_int_equal(event[k].a, 0); /* the ball never meets the floor */
+            bool floor = event[k].b == BRIO_OBSTACLE(0);
+            assert_true(floor || event[k].b == 1);
+            if (k) assert_true(event[0].b == 1 && floor);
+            begun[floor] |= event[k].change == BRIO_CONTACT_BEGINS;
+            if (event[k].change == BRIO_CONTACT_ENDS) continue;
+            assert_true(event[k].contacts > 0 && event[k].distance < 5e-3);
+            assert_true(floor ? event[k].impulse[1] > 0 : event[k].impulse[1] < 0);
+            assert_true(fabs(event[k].place[1] - (floor ? 0 : 0.1)) < 0.02);
+            for (int r = 0; floor && r < 3; r++) given[r] += event[k].impulse[r];
+        }
+        for (int r = 0; r < 3; r++)
+            assert_true(fabs(now.momentum[r] - before.momentum[r] - given[r]) < 1e-6);
+    }
+    assert_true(begun[0] && begun[1]);
+    double v[81] = {0}; /* thrown up, it leaves the floor */
+    for (int k = 0; k < 27; k++) v[3 * k + 1] = 3;
+    assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
+    BrioContactEvent last[4];
+    for (int i = 0; i < 10 && !ended; i++) {
+        step(sim, 1);
+        int count = brio_sim_contacts(sim, last, 4);
+        ended = count && last[count - 1].b == BRIO_OBSTACLE(0) &&
+                last[count - 1].change == BRIO_CONTACT_ENDS;
+    }
+    assert_true(ended);
+    assert_int_equal(brio_sim_note_contacts(sim, 0, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_contacts(sim, NULL, 0), 0);
+    brio_sim_free(sim);
+}
+
+/* Looking at contacts leaves no trace in the motion. */
+static void events_leave_no_trace(void **unused)
+{
+    (void)unused;
+    BrioSim *noted = with_plate(0), *plain = with_plate(0);
+    assert_int_equal(brio_sim_note_contacts(noted, 1, NULL), BRIO_OK);
+    step(noted, 30);
+    step(plain, 30);
+    assert_true(editing_hash(noted) == editing_hash(plain));
+    brio_sim_free(noted);
+    brio_sim_free(plain);
+}
+
+/* ---- buffers ---------------------------------------------------------------------------- */
+
+typedef struct Vertex {
+    float position[3], normal[3], uv[2];
+} Vertex;
+
+static void buffers(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = editing_sim(EDITING_FREE);
+    step(sim, 5);
+    const BrioSystem *s = brio_sim_system(sim);
+    double x[81], position[81], normal[81], velocity[81], v[81];
+    Vertex vertex[27];
+    int64_t count;
+    const int32_t *triangle = brio_body_drawn_triangles(s, 0, &count);
+    assert_int_equal(brio_body_drawn_vertices(s, 0), 27);
+    brio_sim_positions(sim, 0, x);
+    brio_sim_velocities(sim, 0, v);
+    BrioVertexBuffers full = {.position = position, .normal = normal, .velocity = velocity};
+    assert_int_equal(brio_sim_draw(sim, 0, &full, NULL), BRIO_OK);
+    assert_memory_equal(x, position, sizeof x);
+    assert_memory_equal(v, velocity, sizeof v);
+    BrioVertexBuffers mixed = {.position_float = vertex[0].position,
+                               .normal_float = vertex[0].normal,
+                               .stride = sizeof *vertex};
+    assert_int_equal(brio_sim_draw(sim, 0, &mixed, NULL), BRIO_OK);
+    double centre[3] = {0, 0, 0};
+    for (int k = 0; k < 81; k++) centre[k % 3] += x[k] / 27;
+    for (int64_t t = 0; t < 3 * count; t++) { /* the cube's normals look outward */
+        const double *n = normal + 3 * triangle[t], *p = x + 3 * triangle[t];
+        double out = 0, size = 0;
+        for (int r = 0; r < 3; r++) {
+            out += n[r] * (p[r] - centre[r]);
+            size += n[r] * n[r];
+            assert_true(vertex[triangle[t]].position[r] == (float)p[r]);
+            assert_true(fabs(vertex[triangle[t]].normal[r] - n[r]) < 1e-5);
+        }
+        assert_true(out > 0 && fabs(size - 1) < 1e-12);
+    }
+    mixed.stride = 8;
+    BrioError error = {0};
+    refused(brio_sim_draw(sim, 0, &mixed, &error), &error, "is shorter than");
+    /* a view of the state, as long as nothing is pinned */
+    const double *view = brio_sim_positions_view(sim, 0);
+    assert_memory_equal(view, x, sizeof x);
+    BrioBuilder *b = begin(sim);
+    assert_int_equal(brio_builder_fix(b, 0, (int32_t[1]){3}, 1, NULL, NULL), BRIO_OK);
+    commit(sim, b);
+    assert_null(brio_sim_positions_view(sim, 0));
+    assert_non_null(brio_sim_positions_view(sim, 1));
+    brio_sim_free(sim);
+}
+
+/* ---- memory ----------------------------------------------------------------------------- */
+
+/* Every allocation of an edit fails in turn: the simulation stays as it was, and nothing leaks. */
+static BrioStatus edit_all(BrioSim *sim, const char *file)
+{
+    BrioBuilder *b;
+    BrioError error;
+    int32_t pinned = 4;
+    BRIO_CHECK(brio_sim_edit(sim, &b, &error));
+    BrioStatus status = brio_builder_remove_body(b, 1, &error);
+    if (status == BRIO_OK) status = brio_builder_fix(b, 0, &pinned, 1, NULL, &error);
+    if (status == BRIO_OK)
+        status = brio_builder_cut_plane(b, 0, (double[3]){0.01, 0.4, 0}, (double[3]){1, 0, 0}, NULL,
+                                        &error);
+    if (status == BRIO_OK)
+        status = brio_builder_plane(b, "low", (double[3]){0, -1, 0}, (double[3]){0, 1, 0}, &error);
+    if (status == BRIO_OK) status = brio_sim_commit(sim, b, &error);
+    if (status != BRIO_OK) brio_builder_free(b);
+    if (status != BRIO_OK) return status;
+    BRIO_CHECK(brio_sim_note_contacts(sim, 4, &error));
+    BRIO_CHECK(brio_sim_save(sim, file, 1, &error));
+    return brio_sim_restore(sim, file, &error);
+}
+
+static void failing_allocator(void **unused)
+{
+    (void)unused;
+    char file[] = "/tmp/brio-edit-XXXXXX";
+    close(mkstemp(file));
+    BrioStatus status = BRIO_ERROR_MEMORY;
+    for (int64_t at = 0; status != BRIO_OK; at += 1 + at / 40) {
+        Memory memory;
+        memory_start(&memory, -1, false);
+        BrioSim *sim = editing_sim(EDITING_BARRIERS);
+        uint64_t hash = editing_hash(sim);
+        memory.fail_at = memory.calls + at;
+        status = edit_all(sim, file);
+        memory.fail_at = -1;
+        if (status != BRIO_OK) assert_int_equal(status, BRIO_ERROR_MEMORY);
+        if (status != BRIO_OK && !sim->edited) assert_true(editing_hash(sim) == hash);
+        brio_sim_step(sim, NULL);
+        brio_sim_free(sim);
+        assert_int_equal(memory.live, 0);
+        brio_set_allocator(NULL);
+        assert_true(at < 100000);
+    }
+    unlink(file);
+}
+
+static void random_editing(void **unused)
+{
+    (void)unused;
+    char file[] = "/tmp/brio-edit-XXXXXX";
+    close(mkstemp(file));
+    for (int scene = 0; scene < EDITING_SCENES; scene++)
+        edit_many(scene, 60, 1 + (uint64_t)scene, file);
+    unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_stay),
+        cmocka_unit_test(sentences),
+        cmocka_unit_test(cuts),
+        cmocka_unit_test(slit),
+        cmocka_unit_test(moved_as_scripted),
+        cmocka_unit_test(events),
+        cmocka_unit_test(events_leave_no_trace),
+        cmocka_unit_test(buffers),
+        cmocka_unit_test(failing_allocator),
+        cmocka_unit_test(random_editing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
