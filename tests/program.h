@@ -29,7 +29,7 @@
 
 typedef struct Outcome {
     int code; /* exit code, or -signal */
-    char out[65536], err[65536];
+    char out[1 << 18], err[65536];
 } Outcome;
 
 static char work_folder[256];

@@ -280,7 +280,7 @@ static uint64_t hash_of(const BrioState *state)
 }
 
 /* Two caged bodies and an affine one on a plane: the surfaces never intersect, the ledger balances,
- * the same bits for 1 and 2 threads, and nothing is allocated once it goes. */
+ * the same bits for 1 and 2 threads. */
 static void contact(void **unused)
 {
     (void)unused;

@@ -287,16 +287,16 @@ static void half_is_half_of_whole(void **state)
         double *q = malloc((size_t)sim->state->coordinates * sizeof *q);
         memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof *q);
         step(sim, explicit ? 2 : 20);
-        int held = 0, moved = 0;
+        int kept = 0, moved = 0;
         for (int32_t b = 0; b < s->block_count; b++)
             for (int r = 0; r < 3; r++) {
                 bool fixed = s->axes[b] >> r & 1;
                 assert_true(!fixed || (sim->state->q[3 * b + r] == q[3 * b + r] &&
                                        sim->state->v[3 * b + r] == 0));
-                held += fixed;
+                kept += fixed;
                 moved += !fixed && sim->state->q[3 * b + r] != q[3 * b + r];
             }
-        assert_true(held == 6 && moved > 30);
+        assert_true(kept == 6 && moved > 30);
         BrioLedger l = ledger(sim);
         assert_true(isfinite(l.total));
         free(q);

@@ -180,7 +180,7 @@ static void two_bodies(void **unused)
               "bodies:\n  - {" JELLY ", transform: {translate: [0, 0.1, 0]}}\n  - {" JELLY
               ", transform: {rotate: [[0, 1, 0], 10], translate: [0.01, 0.35, 0.007]}}\n");
     const BrioSolveTotals *totals = &sim->stepper->solver->totals;
-    int64_t evaluations = 0, factors = 0, searches = 0, most_contacts = 0, all = 0;
+    int64_t evaluations = 0, factors = 0, searches = 0, max_contacts = 0, all = 0;
     enum { FRAMES = 300 };
     step(sim, 1);
     for (int k = 0; k < FRAMES; k++) {
@@ -190,14 +190,14 @@ static void two_bodies(void **unused)
         factors = BRIO_MAX(factors, totals->factorisations - before.factorisations);
         searches = BRIO_MAX(searches, totals->searches - before.searches);
         all += totals->searches - before.searches;
-        if (k % 10 == 0) most_contacts = BRIO_MAX(most_contacts, ledger(sim).contacts);
+        if (k % 10 == 0) max_contacts = BRIO_MAX(max_contacts, ledger(sim).contacts);
     }
     BrioLedger l = ledger(sim);
     print_message("two bodies after 5 s: kinetic %.1e J; at most %d contacts; a frame: at most %d "
                   "evaluations, %d factorisations, %d searches (%.2f on average)\n",
-                  l.kinetic, (int)most_contacts, (int)evaluations, (int)factors, (int)searches,
+                  l.kinetic, (int)max_contacts, (int)evaluations, (int)factors, (int)searches,
                   (double)all / FRAMES);
-    assert_true(l.kinetic < 1e-3 && most_contacts > 100);
+    assert_true(l.kinetic < 1e-3 && max_contacts > 100);
     assert_true(evaluations <= 13 && factors <= 1 && searches <= 3);
     brio_sim_free(sim);
 }

@@ -434,7 +434,9 @@ static const Case cases[] = {
     {"a sequence that is not there",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], sequence: none_####.obj}]\n",
-     NULL, NULL, NULL, "there is no file"},
+     NULL, NULL, NULL,
+     "scene.yaml:4:37: bodies[0].fix[0].sequence: there is no file \"none_####.obj\" (looked for "
+     "none_####.obj)"},
     {"axes that move",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], axes: [x], script: {velocity: [1, 0, 0]}}]\n",
@@ -444,11 +446,14 @@ static const Case cases[] = {
     {"an axis that nobody knows",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], axes: [w]}]\n",
-     NULL, NULL, NULL, "scene.yaml:4:34: bodies[0].fix[0].axes[0]: no axis \"w\""},
+     NULL, NULL, NULL,
+     "scene.yaml:4:34: bodies[0].fix[0].axes[0]: no axis \"w\"; did you mean \"x\"?"},
     {"a formula of a script",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], script: {formula: [sin(t, 0, 0]}}]\n",
-     NULL, NULL, NULL, "bodies[0].fix[0].script.formula"},
+     NULL, NULL, NULL,
+     "scene.yaml:4:51: bodies[0].fix[0].script.formula[0]: expected ')' at the end of the "
+     "arguments, and the formula ends"},
     {"a group of a shape",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{group: hem}]\n",
@@ -459,7 +464,9 @@ static const Case cases[] = {
     {"a patch that looks nowhere",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{normal: [[1, 1, 1], 5]}]\n",
-     NULL, NULL, NULL, "bodies[0].fix[0].normal: no triangle of the surface looks there"},
+     NULL, NULL, NULL,
+     "scene.yaml:4:20: bodies[0].fix[0].normal: no triangle of the surface looks there: turn the "
+     "direction, or widen the angle"},
     {"a body in a formula",
      "contact: {type: cubic}\nobstacles: [{type: sphere, formula: true, radius: 3}]\nbodies:\n  - "
      "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",

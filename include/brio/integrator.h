@@ -231,7 +231,7 @@ BRIO_API void brio_stepper_add_damping(BrioStepper *stepper, double scale, doubl
 BRIO_API void brio_stepper_residual(BrioStepper *stepper, double *r);
 /* Of solves that end early: f = minus the force of friction that has been counted in this step.
  * Returns 0 if there is none, or solves do not end early. */
-BRIO_API int brio_stepper_held_friction(const BrioStepper *stepper, double *f);
+BRIO_API int brio_stepper_sticking_friction(const BrioStepper *stepper, double *f);
 BRIO_API void brio_stepper_discard_damping(BrioStepper *stepper);
 
 /* Energy control. `target` is the energy that the last step aimed at, NAN at first; it and `alpha`

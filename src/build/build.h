@@ -81,7 +81,7 @@ struct BrioBodyPlan {
 /* A script, and what it has made of its sequence and formulas. */
 typedef struct BrioScriptPlan {
     BrioScript script; /* keys and poses owned; sequence and formulas NULL */
-    BrioScripted made; /* without vertices */
+    BrioScripted data; /* without vertices */
 } BrioScriptPlan;
 
 /* The points of a script, for its sequence. */

@@ -51,9 +51,10 @@ static BrioStatus check_follows(const BrioBodyPlan *plan, const BrioScript *scri
         !(script->sequence && script->sequence->frame_count))
         return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "body \"%s\", which is %s, does not follow frames or formulas: give poses, "
-                       "keys or a velocity, or make it a solid",
-                       plan->name, plan->cage ? "carried by a cage" : "affine");
+                       "body \"%s\" %s and cannot follow frames or formulas: give poses, keys or "
+                       "a velocity, or make it a solid",
+                       plan->name,
+                       plan->cage ? "is carried by a cage" : "moves with twelve coordinates");
 }
 
 BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count,

@@ -61,7 +61,8 @@ static void visit(Image *m, void *data, size_t size)
 
 #define VISIT(m, field) visit(m, &(field), sizeof(field))
 
-/* An array of `count` elements, which is made when reading. `there`: an array of none is one. */
+/* An array of `count` elements, which is allocated when reading. `there`: an array of none is one.
+ */
 static void *visit_array(Image *m, const void *array, int64_t count, size_t size, bool there)
 {
     void *data = (void *)array;
@@ -196,7 +197,7 @@ static void visit_body(Image *m, BrioBodyPlan *p)
 static void visit_script(Image *m, BrioScriptPlan *p)
 {
     BrioScript *s = &p->script;
-    BrioScripted *data = &p->made;
+    BrioScripted *data = &p->data;
     double *keys = (double *)s->keys, *poses = (double *)s->poses;
     VISIT(m, s->start);
     VISIT(m, s->end);
@@ -276,7 +277,7 @@ static void visit_force(Image *m, BrioForcePlan *p)
     VISIT_OPTIONAL(m, p->chosen, 2 * p->chosen_count);
 }
 
-/* An array of plans: made when reading, with room as brio__room_for_one expects it. */
+/* An array of plans: allocated when reading, with room as brio__room_for_one expects it. */
 static void *visit_plans(Image *m, void *plans, int64_t count, size_t size)
 {
     if (!m->reading || stopped(m)) return plans;

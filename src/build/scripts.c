@@ -13,7 +13,7 @@ void brio__free_script_plan(BrioScriptPlan *plan)
 {
     brio__free((void *)plan->script.keys);
     brio__free((void *)plan->script.poses);
-    brio__scripted_free(&plan->made);
+    brio__scripted_free(&plan->data);
 }
 
 static BrioStatus check_script(const BrioScript *script, BrioError *error)
@@ -65,16 +65,16 @@ static void normalise_poses(double *pose, int64_t count)
     }
 }
 
-static BrioStatus plan_formulas(const BrioScript *script, BrioScripted *made, BrioError *error)
+static BrioStatus plan_formulas(const BrioScript *script, BrioScripted *data, BrioError *error)
 {
     if (!script->formula[0] && !script->formula[1] && !script->formula[2]) return BRIO_OK;
-    made->formula = brio__calloc(3, sizeof *made->formula);
-    if (!made->formula) return brio__no_memory(error);
+    data->formula = brio__calloc(3, sizeof *data->formula);
+    if (!data->formula) return brio__no_memory(error);
     for (int r = 0; r < 3; r++) {
         BrioError inner = {0};
         int column;
         const char *text = script->formula[r] ? script->formula[r] : "0";
-        if (brio__formula_compile(text, &made->formula[r], &column, &inner) != BRIO_OK)
+        if (brio__formula_compile(text, &data->formula[r], &column, &inner) != BRIO_OK)
             return brio__error(error, BRIO_ERROR_INPUT, "in \"%s\", at character %d: %s", text,
                                column, inner.message);
     }
@@ -82,13 +82,13 @@ static BrioStatus plan_formulas(const BrioScript *script, BrioScripted *made, Br
 }
 
 /* Formulas must have a value where the points start. */
-static BrioStatus check_formulas(const BrioScripted *made, const BrioScript *script,
+static BrioStatus check_formulas(const BrioScripted *data, const BrioScript *script,
                                  const BrioScriptPoints *points, BrioError *error)
 {
-    for (int64_t i = 0; made->formula && i < points->count; i++)
+    for (int64_t i = 0; data->formula && i < points->count; i++)
         for (int r = 0; r < 3; r++)
             if (!isfinite(
-                    brio__formula_value(&made->formula[r], points->base + 3 * i, script->start)))
+                    brio__formula_value(&data->formula[r], points->base + 3 * i, script->start)))
                 return brio__error(error, BRIO_ERROR_INPUT,
                                    "the formula \"%s\" has no finite value at the start",
                                    script->formula[r]);
@@ -96,7 +96,7 @@ static BrioStatus check_formulas(const BrioScripted *made, const BrioScript *scr
 }
 
 static BrioStatus plan_sequence(const BrioSequence *s, const BrioScriptPoints *points,
-                                BrioScripted *made, BrioError *error)
+                                BrioScripted *data, BrioError *error)
 {
     if (!s || s->frame_count == 0) return BRIO_OK;
     int64_t n = s->vertex_count, frames = s->frame_count, rows = points->count;
@@ -107,17 +107,17 @@ static BrioStatus plan_sequence(const BrioSequence *s, const BrioScriptPoints *p
                            (long long)n, (long long)points->of,
                            points->row ? ", or one for each that is chosen" : "");
     bool failed = false;
-    made->frame_time = copy_of(s->time, frames, &failed);
-    made->shift = brio__alloc(3 * (size_t)rows * (size_t)frames, sizeof *made->shift);
-    if (failed || !made->shift) return brio__no_memory(error);
-    made->frame_count = frames;
-    made->row_count = rows;
+    data->frame_time = copy_of(s->time, frames, &failed);
+    data->shift = brio__alloc(3 * (size_t)rows * (size_t)frames, sizeof *data->shift);
+    if (failed || !data->shift) return brio__no_memory(error);
+    data->frame_count = frames;
+    data->row_count = rows;
     for (int64_t k = 0; k < frames; k++)
         for (int64_t i = 0; i < rows; i++) {
             const double *X = s->x + 3 * (k * n + (chosen || !points->row ? i : points->row[i]));
             const double *L = points->linear;
             for (int r = 0; r < 3; r++)
-                made->shift[3 * (k * rows + i) + r] =
+                data->shift[3 * (k * rows + i) + r] =
                     brio__dot3(L + 3 * r, X) + points->translate[r] - points->base[3 * i + r];
         }
     return BRIO_OK;
@@ -143,9 +143,9 @@ BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script,
     to->poses = poses;
     to->sequence = NULL;
     for (int r = 0; r < 3; r++) to->formula[r] = NULL;
-    BrioStatus status = failed ? brio__no_memory(error) : plan_formulas(script, &plan.made, error);
-    if (status == BRIO_OK) status = check_formulas(&plan.made, script, points, error);
-    if (status == BRIO_OK) status = plan_sequence(s, points, &plan.made, error);
+    BrioStatus status = failed ? brio__no_memory(error) : plan_formulas(script, &plan.data, error);
+    if (status == BRIO_OK) status = check_formulas(&plan.data, script, points, error);
+    if (status == BRIO_OK) status = plan_sequence(s, points, &plan.data, error);
     BrioScriptPlan *grown =
         status == BRIO_OK ? brio__room_for_one(builder->script, builder->script_count, sizeof plan)
                           : NULL;
@@ -185,27 +185,27 @@ static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t 
     return b->body[owner].fix[own];
 }
 
-/* A copy of what a plan has made, with room for its vertices. */
+/* A copy of the data of a plan, with room for its vertices. */
 static BrioStatus start_set(const BrioScriptPlan *plan, int64_t count, BrioScripted *set)
 {
     const BrioScript *script = &plan->script;
-    const BrioScripted *made = &plan->made;
-    int64_t numbers = 3 * made->frame_count * made->row_count;
+    const BrioScripted *data = &plan->data;
+    int64_t numbers = 3 * data->frame_count * data->row_count;
     *set = (BrioScripted){
-        .script = *script, .frame_count = made->frame_count, .row_count = made->row_count};
+        .script = *script, .frame_count = data->frame_count, .row_count = data->row_count};
     set->script.keys = brio__copy_of(script->keys, 4 * script->key_count, sizeof(double));
     set->script.poses =
         brio__copy_of(script->poses, BRIO_POSE_NUMBERS * script->pose_count, sizeof(double));
     set->fixed = brio__alloc((size_t)count, sizeof *set->fixed);
     bool complete = set->script.keys && set->script.poses && set->fixed;
-    if (made->shift) {
-        set->frame_time = brio__copy_of(made->frame_time, made->frame_count, sizeof(double));
-        set->shift = brio__copy_of(made->shift, numbers, sizeof(double));
+    if (data->shift) {
+        set->frame_time = brio__copy_of(data->frame_time, data->frame_count, sizeof(double));
+        set->shift = brio__copy_of(data->shift, numbers, sizeof(double));
         set->row = brio__alloc((size_t)count, sizeof *set->row);
         complete = complete && set->frame_time && set->shift && set->row;
     }
-    if (made->formula) {
-        set->formula = brio__copy_of(made->formula, 3, sizeof *made->formula);
+    if (data->formula) {
+        set->formula = brio__copy_of(data->formula, 3, sizeof *data->formula);
         complete = complete && set->formula;
     }
     return complete ? BRIO_OK : BRIO_ERROR_MEMORY;

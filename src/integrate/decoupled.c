@@ -80,9 +80,9 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
 }
 
 /* Over backward Euler. Three vectors are kept: what acted at q_n, grad P(q_n) - R_n; R_n, from
- * which the first is made again where parameters have changed since; friction that solves held; of
- * A-search also grad D. */
-enum { ACTED, LEFT, HELD, RUBBED };
+ * which the first is made again where parameters have changed since; friction that solves sticking;
+ * of A-search also grad D. */
+enum { ACTED, LEFT, STICKING, RUBBED };
 
 static const double *acted_at_start(BrioStepper *s)
 {
@@ -92,9 +92,9 @@ static const double *acted_at_start(BrioStepper *s)
     double now = brio_stepper_fingerprint(s, 0);
     if (*known == now) return acted;
     if (*known == 0) {
-        double *held = brio_stepper_history(s, HELD);
+        double *sticking = brio_stepper_history(s, STICKING);
         brio_stepper_combine(s, 0, left, 0, left, left);
-        brio_stepper_combine(s, 0, held, 0, held, held);
+        brio_stepper_combine(s, 0, sticking, 0, sticking, sticking);
     }
     brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), acted);
     brio_stepper_combine(s, 1, acted, -1, left, acted);
@@ -128,11 +128,11 @@ static BrioStatus euler(BrioStepper *s, double h, const double *v, const double 
     brio_stepper_combine(s, h, acted, -h, target, p);
     brio_stepper_combine(s, 1, target, 0, target, brio_stepper_history(s, ACTED));
     brio_stepper_residual(s, brio_stepper_history(s, LEFT));
-    if (brio_stepper_held_friction(s, target)) {
-        double *held = brio_stepper_history(s, HELD);
-        brio_stepper_combine(s, h, held, 1, p, p);
+    if (brio_stepper_sticking_friction(s, target)) {
+        double *sticking = brio_stepper_history(s, STICKING);
+        brio_stepper_combine(s, h, sticking, 1, p, p);
         brio_stepper_combine(s, -h, target, 1, p, p);
-        brio_stepper_combine(s, 1, target, 0, target, held);
+        brio_stepper_combine(s, 1, target, 0, target, sticking);
     }
     brio_stepper_mass_solve(s, p, dv);
     return BRIO_OK;
@@ -356,7 +356,7 @@ static double rub(BrioStepper *s, double h, const double *q, double *dv, double 
                   double dissipated, double *fraction)
 {
     double *f = brio_stepper_scratch(s, 3), added, all;
-    if (brio_stepper_held_friction(s, f)) return 0; /* dv has it */
+    if (brio_stepper_sticking_friction(s, f)) return 0; /* dv has it */
     BrioObjective objective = euler_objective(s, h, NULL);
     if (!brio_stepper_friction_shift(s, &objective, q, f)) return 0;
     count_rub(s, h, q, 1);

@@ -409,7 +409,7 @@ void brio_stepper_add_damping(BrioStepper *s, double scale, double *f)
             brio__combine(s->system, 1, f, scale, s->impulse[i], f);
 }
 
-int brio_stepper_held_friction(const BrioStepper *s, double *f)
+int brio_stepper_sticking_friction(const BrioStepper *s, double *f)
 {
     BRIO_NEEDS_OR(s && f, 0);
     int i = s->dissipation->friction;

@@ -86,12 +86,12 @@ static int32_t read_value(Reader *r)
     if (r->at >= r->end || r->depth >= DEPTH) return 0;
     char c = *r->at;
     if (c == '{' || c == '[') {
-        int32_t made = add(r->json, c == '{' ? BRIO_JSON_MAP : BRIO_JSON_LIST);
+        int32_t added = add(r->json, c == '{' ? BRIO_JSON_MAP : BRIO_JSON_LIST);
         r->at++;
         r->depth++;
-        bool read = made && read_children(r, made, c == '{');
+        bool read = added && read_children(r, added, c == '{');
         r->depth--;
-        return read ? made : 0;
+        return read ? added : 0;
     }
     const char *text = r->at;
     int length = 0;
@@ -102,11 +102,11 @@ static int32_t read_value(Reader *r)
         if (r->at == text || r->at - text > 64) return 0;
         length = (int)(r->at - text);
     }
-    int32_t made = add(r->json, c == '"' ? BRIO_JSON_TEXT : BRIO_JSON_WORD);
-    if (!made) return 0;
-    r->json->value[made].text = text;
-    r->json->value[made].length = length;
-    return made;
+    int32_t added = add(r->json, c == '"' ? BRIO_JSON_TEXT : BRIO_JSON_WORD);
+    if (!added) return 0;
+    r->json->value[added].text = text;
+    r->json->value[added].length = length;
+    return added;
 }
 
 BrioStatus brio__gltf_parse(const char *text, size_t size, BrioJsonFile *json, BrioError *error)

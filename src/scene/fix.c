@@ -197,7 +197,11 @@ static BrioStatus choose(BrioBodyWork *w, BrioNode *entry, const Fixed *values, 
     brio__free(on);
     BRIO_CHECK(status);
     if (*count > 0) return BRIO_OK;
-    if (normal) return brio__node_error(normal, error, "no triangle of the surface looks there");
+    if (normal)
+        return brio__node_error(
+            normal, error,
+            "no triangle of the surface looks there: turn the direction, or widen the "
+            "angle");
     if (group) return brio__node_error(group, error, "no face is of this group");
     return brio__node_error(box ? box : sphere, error, "no vertex lies in this %s",
                             box ? "box" : "sphere");
