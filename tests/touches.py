@@ -79,6 +79,7 @@ ALLOWED = {
     ("affine", "src/build/body.c"): "a solid of kind affine takes this energy",
     ("affine", "src/build/kinds.c"): "the kind of body has the same name",
     ("mass", "cli/check.c"): "a word of JSON",
+    ("mass", "src/build/edit.c"): "a removed body is a body of no points",
     ("check", "cli/proof.c"): "writes the files of that command, and speaks in its name",
     ("run", "cli/main.c"): "the one command that runs on several processes",
 }

@@ -121,7 +121,9 @@ typedef struct BrioObjective {
     double weight;
     const double *from; /* NULL: q_n over h */
     double over;
-    int massless; /* leaves the first and last term out: static equilibrium */
+    /* 1: leaves the first and last term out, static equilibrium; 2: likewise, and rigid motions
+     * that nothing resists are named: with a warning, or as the reason of a failure */
+    int massless;
     int linear;   /* one Newton step from q_n, with a line search only where states are forbidden */
     int undamped; /* leaves D_n out */
     /* takes D_n at y = a q + (1 - a) q_n, measured against q_n over the time a h: s D_n(y), so that

@@ -757,7 +757,7 @@ class Sim:
         """Changes of bodies, obstacles, pins, rods and forces, all at once at the end of a ``with`` block.
 
         >>> import brio
-        >>> sim = brio.load("soft-cube")
+        >>> sim = brio.load("spinning-cube")
         >>> with sim.edit() as edit:
         ...     tet = edit.body([[0, 3, 0], [1, 3, 0], [0, 4, 0], [0, 3, 1]], tets=[[0, 1, 2, 3]])
         >>> sim.step()

@@ -106,10 +106,11 @@ BrioStatus brio_builder_fix_axes(BrioBuilder *builder, int body, const int32_t *
     if (axes == 7) return brio_builder_fix(builder, body, vertices, count, NULL, error);
     BrioBodyPlan *plan = &builder->body[body];
     if (plan->weight || plan->cage)
-        return brio__error(error, BRIO_ERROR_INPUT,
-                           "body \"%s\", which is %s, cannot be fixed along some axes: fix all of "
-                           "them, or attach vertices",
-                           plan->name, plan->cage ? "carried by a cage" : "affine");
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "body \"%s\" %s and cannot be fixed along some axes: fix all of them, or "
+            "attach vertices",
+            plan->name, plan->cage ? "is carried by a cage" : "moves with twelve coordinates");
     if (!plan->axes) {
         plan->axes = brio__calloc((size_t)plan->mesh->vertex_count, sizeof *plan->axes);
         if (!plan->axes) return brio__no_memory(error);

@@ -7,7 +7,7 @@ static BrioStatus step(BrioStepper *s, double h)
     double *next = brio_stepper_scratch(s, 0), *velocity = brio_stepper_scratch(s, 1);
     BRIO_CHECK(brio_stepper_minimise(
         s,
-        &(BrioObjective){.s = 1, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .massless = 1},
+        &(BrioObjective){.s = 1, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .massless = 2},
         next));
     brio_stepper_combine(s, 0, next, 0, next, velocity);
     return brio_stepper_accept(s, h, next, velocity);

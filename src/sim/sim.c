@@ -523,7 +523,7 @@ void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user)
 static BrioStatus settle(BrioSim *sim)
 {
     BrioStepper *s = sim->stepper;
-    BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 1};
+    BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 2};
     brio__sim_relax_end(sim);
     brio_state_assign(s->state, sim->state);
     s->reason[0] = 0;

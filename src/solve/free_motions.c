@@ -153,7 +153,8 @@ bool brio__free_motions(BrioSolver *s, const BrioState *state, const double *q, 
     return any;
 }
 
-/* Whether a coordinate moved farther than all of them reach. */
+/* Whether a coordinate went so far that nobody would look for the body there. A matrix that is
+ * singular but for round-off moves bodies by some of their lengths, which a warning names. */
 static bool went_far(const BrioState *state, const double *q)
 {
     double low = INFINITY, high = -INFINITY, way = 0;
@@ -162,7 +163,7 @@ static bool went_far(const BrioState *state, const double *q)
         high = fmax(high, state->q[i]);
         way = fmax(way, fabs(q[i] - state->q[i]));
     }
-    return !(way <= 2 * (high - low));
+    return !(way <= 1e3 * (high - low));
 }
 
 BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, double time,
@@ -187,5 +188,5 @@ BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, doub
     }
     snprintf(s->message, sizeof s->message,
              "the static problem has no single solution: nothing holds %s; %s", text, remedy);
-    return BRIO_ERROR_UNSUPPORTED;
+    return status == BRIO_OK ? BRIO_STEP_REJECTED : status;
 }

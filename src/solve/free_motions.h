@@ -9,8 +9,8 @@
 bool brio__free_motions(BrioSolver *solver, const BrioState *state, const double *q, double time,
                         char *text, size_t size);
 /* The end of a static solve that went from `state` to q. If rigid motions are free there, and it
- * failed or a coordinate went farther than the scene is large, says so and returns
- * BRIO_ERROR_UNSUPPORTED. If it went well, the log hears of them, in the first step. */
+ * failed or a coordinate went a thousand times as far as the scene is large, says so and fails. If
+ * it went well, the log hears of them, in the first step. */
 BrioStatus brio__refuse_free_motions(BrioSolver *solver, const BrioState *state, double time,
                                      const double *q, BrioStatus status);
 
