@@ -174,6 +174,11 @@ BRIO_API int brio_stepper_rods(const BrioStepper *stepper);
 BRIO_API void brio_stepper_rod_force(BrioStepper *stepper, double *f);
 BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const double *q, double time,
                                                 double *v);
+/* Of methods whose v' has `rate` times the change of q. Constraints pulled along their directions
+ * at q_n by all of what moves q: half of it stays in v', and the other half acts along those at
+ * q', to which v' is fitted (RATTLE [Andersen1983]). Uses scratch vector 5. */
+BRIO_API BrioStatus brio_stepper_rattle(BrioStepper *stepper, double h, double rate,
+                                        const double *q, double *v);
 
 /* ---- potential and forces --------------------------------------------------------------- */
 

@@ -30,19 +30,6 @@ static BrioStatus explicit_step(BrioStepper *s, double h, double gamma)
     return brio_stepper_accept(s, h, next, velocity);
 }
 
-/* Constraints pulled along their directions at q_n, by all of what moves q: half of it in v', and
- * the other half along those at q', by which the velocity is fitted to them (RATTLE
- * [Andersen1983]). */
-static BrioStatus hold(BrioStepper *s, double h, double rate, const double *next, double *velocity)
-{
-    double *pull = brio_stepper_scratch(s, 5);
-    if (brio_stepper_rods(s) == 0) return BRIO_OK;
-    brio_stepper_rod_force(s, pull);
-    brio_stepper_mass_solve(s, pull, pull);
-    brio_stepper_combine(s, 1, velocity, 1 / h - rate, pull, velocity);
-    return brio_stepper_fit_velocities(s, next, brio_stepper_time(s) + h, velocity);
-}
-
 static BrioStatus newmark_step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s);
@@ -75,7 +62,7 @@ static BrioStatus newmark_step(BrioStepper *s, double h)
                                .rods_from_start = 1};
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, rate, next, -rate, from, velocity);
-    BRIO_CHECK(hold(s, h, rate, next, velocity));
+    BRIO_CHECK(brio_stepper_rattle(s, h, rate, next, velocity));
     return brio_stepper_accept(s, h, next, velocity);
 }
 

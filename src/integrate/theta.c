@@ -26,19 +26,6 @@ static BrioStatus explicit_step(BrioStepper *s, double h)
     return brio_stepper_accept(s, h, next, velocity);
 }
 
-/* Constraints pulled along their directions at q_n, by all of what moves q: half of it in v', and
- * the other half along those at q', by which the velocity is fitted to them (RATTLE
- * [Andersen1983]). */
-static BrioStatus hold(BrioStepper *s, double h, double rate, const double *next, double *velocity)
-{
-    double *pull = brio_stepper_scratch(s, 5);
-    if (brio_stepper_rods(s) == 0) return BRIO_OK;
-    brio_stepper_rod_force(s, pull);
-    brio_stepper_mass_solve(s, pull, pull);
-    brio_stepper_combine(s, 1, velocity, 1 / h - rate, pull, velocity);
-    return brio_stepper_fit_velocities(s, next, brio_stepper_time(s) + h, velocity);
-}
-
 static BrioStatus step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s);
@@ -78,7 +65,7 @@ static BrioStatus step(BrioStepper *s, double h)
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, 1 / (theta * h), next, -1 / (theta * h), q, velocity);
     brio_stepper_combine(s, 1, velocity, -(1 - theta) / theta, v, velocity);
-    if (theta < 1) BRIO_CHECK(hold(s, h, 1 / (theta * h), next, velocity));
+    if (theta < 1) BRIO_CHECK(brio_stepper_rattle(s, h, 1 / (theta * h), next, velocity));
     return brio_stepper_accept(s, h, next, velocity);
 }
 

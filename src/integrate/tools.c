@@ -214,6 +214,17 @@ BrioStatus brio_stepper_fit_velocities(BrioStepper *s, const double *q, double t
     return brio_stepper_fail(s, BRIO_NOT_CONVERGED, brio__reason_text(BRIO_REASON_RODS));
 }
 
+BrioStatus brio_stepper_rattle(BrioStepper *s, double h, double rate, const double *q, double *v)
+{
+    BRIO_NEEDS_OR(s && q && v, BRIO_ERROR_ARGUMENT);
+    double *pull = brio_stepper_scratch(s, 5);
+    if (brio_stepper_rods(s) == 0) return BRIO_OK;
+    brio_stepper_rod_force(s, pull);
+    brio_stepper_mass_solve(s, pull, pull);
+    brio_stepper_combine(s, 1, v, 1 / h - rate, pull, v);
+    return brio_stepper_fit_velocities(s, q, brio_stepper_time(s) + h, v);
+}
+
 /* ---- potential and forces --------------------------------------------------------------- */
 
 double brio_stepper_evaluate(BrioStepper *s, const double *q, double time, double *gradient,

@@ -6,19 +6,6 @@
  * Second order; on linear systems it keeps the energy exactly [Newmark1959]. */
 #include "integrator.h"
 
-/* Constraints pulled along their directions at q_n, by all of what moves q: half of it in v', and
- * the other half along those at q', by which the velocity is fitted to them (RATTLE
- * [Andersen1983]). */
-static BrioStatus hold(BrioStepper *s, double h, double rate, const double *next, double *velocity)
-{
-    double *pull = brio_stepper_scratch(s, 5);
-    if (brio_stepper_rods(s) == 0) return BRIO_OK;
-    brio_stepper_rod_force(s, pull);
-    brio_stepper_mass_solve(s, pull, pull);
-    brio_stepper_combine(s, 1, velocity, 1 / h - rate, pull, velocity);
-    return brio_stepper_fit_velocities(s, next, brio_stepper_time(s) + h, velocity);
-}
-
 static BrioStatus step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
@@ -43,7 +30,7 @@ static BrioStatus step(BrioStepper *s, double h)
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, 2 / h, next, -2 / h, q, velocity);
     brio_stepper_combine(s, 1, velocity, -1, v, velocity);
-    BRIO_CHECK(hold(s, h, 2 / h, next, velocity));
+    BRIO_CHECK(brio_stepper_rattle(s, h, 2 / h, next, velocity));
     return brio_stepper_accept(s, h, next, velocity);
 }
 
