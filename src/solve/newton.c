@@ -265,8 +265,8 @@ static BrioStatus push(Descent *d)
             return brio__problem_finish(d->p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
     }
     d->pushed = fmax(d->now.value - before, 0);
-    /* the same pair is in the way again, and nearer: the objective may fall all the same */
-    if (t < BRIO_ENOUGH_LEFT && t < d->push_t / 2) d->easing = ease;
+    /* the same pair is in the way twice, and nearer: the objective may fall all the same */
+    if (d->push_t < BRIO_ENOUGH_LEFT && t < d->push_t / 2) d->easing = ease;
     d->push_t = t;
     return BRIO_OK;
 }
