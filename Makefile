@@ -76,7 +76,9 @@ campaign: tests-ready
 	@python3 -B tests/campaign.py $(BUILD)/brio --seconds $(SECONDS) --seed $(SEED) --keep tests/campaign --shim $(BUILD)/tests/failing_malloc.so
 	@python3 -B tests/crash.py $(BUILD)/brio
 
-sbom: build
+sbom:
+	@sh cmake/setup.sh python
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
 	@python3 -B cmake/sbom.py . build/brio build/brio.spdx.json
 
 install: build
@@ -94,7 +96,9 @@ package:
 	@cd build && cpack -B package >package.log || { cat package.log; exit 1; }
 	@ls build/package/*.deb
 
-wheel: build
+wheel:
+	@sh cmake/setup.sh python
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
 	@python3 cmake/brio_wheel.py build/dist build
 
 fuzz:
@@ -131,6 +135,8 @@ help:
 	    "make uninstall       remove what the last make install installed" \
 	    "make package         a Debian package: build/package/brio_VERSION_ARCHITECTURE.deb" \
 	    "make wheel           the Python package with its library: build/dist/brio-*.whl, for pip install" \
+	    "make sbom            what brio is made of, as SPDX: build/brio.spdx.json" \
+	    "make campaign        random scenes, damaged inputs, interrupted runs for SECONDS=3600; SEED=1" \
 	    "make fuzz            every reader on random input for FUZZ_SECONDS=60 each" \
 	    "make coverage        the tests, and which lines they reach" \
 	    "make format          clang-format on all sources" \

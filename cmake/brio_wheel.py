@@ -32,23 +32,34 @@ TIME = (1980, 1, 1, 0, 0, 0)  # of every file, so that equal builds give equal w
 
 def _version():
     text = (ROOT / "include" / "brio" / "brio.h").read_text()
-    numbers = [re.search(rf"define BRIO_VERSION_{part} (\d+)", text).group(1) for part in ("MAJOR", "MINOR", "PATCH")]
+    numbers = [
+        re.search(rf"define BRIO_VERSION_{part} (\d+)", text).group(1)
+        for part in ("MAJOR", "MINOR", "PATCH")
+    ]
     return ".".join(numbers), re.search(r"define BRIO_ABI (\d+)", text).group(1)
 
 
 def _build():
     """The release, as `make` builds it."""
     if not shutil.which("cmake"):
-        raise SystemExit("brio is built by CMake, which is not installed (on Debian: apt-get install cmake ninja-build gcc libfyaml-dev)")
-    subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", "build", "--target", "brio_cli", "brio_shared"], cwd=ROOT, check=True)
+        raise SystemExit(
+            "brio is built by CMake, which is not installed (on Debian: apt-get install cmake ninja-build gcc libfyaml-dev)"
+        )
+    subprocess.run(
+        ["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
+    )
+    subprocess.run(
+        ["cmake", "--build", "build", "--target", "brio_cli", "brio_shared"], cwd=ROOT, check=True
+    )
     return ROOT / "build"
 
 
 def _needs(file):
     """Places of the libraries of BUNDLED that a file is linked with, by name."""
     found = {}
-    for line in subprocess.run(["ldd", str(file)], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines():
+    for line in subprocess.run(
+        ["ldd", str(file)], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.splitlines():
         match = re.match(r"\s*(\S+) => (/\S+)", line)
         if match and match.group(1).startswith(BUNDLED):
             found[match.group(1)] = pathlib.Path(match.group(2)).resolve()
@@ -70,7 +81,11 @@ def _binary(file):
 
 def _platform(binaries):
     machine = os.uname().machine
-    versions = {tuple(map(int, match)) for data in binaries for match in re.findall(rb"GLIBC_(\d+)\.(\d+)", data)}
+    versions = {
+        tuple(map(int, match))
+        for data in binaries
+        for match in re.findall(rb"GLIBC_(\d+)\.(\d+)", data)
+    }
     newest = max(versions, default=(2, 17))
     return f"manylinux_{newest[0]}_{newest[1]}_{machine}"
 
@@ -79,25 +94,37 @@ def _files(build):
     """What is in the wheel: (name, bytes, may be executed)."""
     version, abi = _version()
     library, program = build / f"libbrio.so.{abi}", build / "brio"
-    files = [(f"brio/{file.name}", file.read_bytes(), False) for file in sorted((ROOT / "python" / "brio").iterdir())
-             if file.suffix == ".py" or file.name == "py.typed"]
-    binaries = [(f"brio/lib/{library.name}", _binary(library.resolve()), True), ("brio/bin/brio", _binary(program), True)]
+    files = [
+        (f"brio/{file.name}", file.read_bytes(), False)
+        for file in sorted((ROOT / "python" / "brio").iterdir())
+        if file.suffix == ".py" or file.name == "py.typed"
+    ]
+    binaries = [
+        (f"brio/lib/{library.name}", _binary(library.resolve()), True),
+        ("brio/bin/brio", _binary(program), True),
+    ]
     for name, place in sorted({**_needs(library), **_needs(program)}.items()):
         binaries.append((f"brio/lib/{name}", place.read_bytes(), True))
     files += binaries
-    files += [(f"brio/share/brio/scenes/{file.name}", file.read_bytes(), False) for file in sorted((ROOT / "scenes").iterdir()) if file.is_file()]
+    files += [
+        (f"brio/share/brio/scenes/{file.name}", file.read_bytes(), False)
+        for file in sorted((ROOT / "scenes").iterdir())
+        if file.is_file()
+    ]
     return files, _platform(data for _, data, _ in binaries)
 
 
 def _metadata(version, tag):
     about = {
         "METADATA": f"Metadata-Version: 2.1\nName: brio\nVersion: {version}\nSummary: Things that bend, stretch, bounce and collide\n"
-                    "License: MIT\nRequires-Python: >=3.8\nRequires-Dist: numpy\n",
+        "License: MIT\nRequires-Python: >=3.8\nRequires-Dist: numpy\n",
         "WHEEL": f"Wheel-Version: 1.0\nGenerator: brio_wheel\nRoot-Is-Purelib: false\nTag: {tag}\n",
         "entry_points.txt": "[console_scripts]\nbrio = brio.__main__:program\n",
         "LICENSE": (ROOT / "LICENSE").read_text(),
     }
-    return [(f"brio-{version}.dist-info/{name}", text.encode(), False) for name, text in about.items()]
+    return [
+        (f"brio-{version}.dist-info/{name}", text.encode(), False) for name, text in about.items()
+    ]
 
 
 def make(folder, build):
@@ -107,7 +134,10 @@ def make(folder, build):
     tag = f"py3-none-{platform}"
     files += _metadata(version, tag)
     record = f"brio-{version}.dist-info/RECORD"
-    lines = [f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}" for name, data, _ in files]
+    lines = [
+        f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}"
+        for name, data, _ in files
+    ]
     files.append((record, ("\n".join(lines) + f"\n{record},,\n").encode(), False))
     name = f"brio-{version}-{tag}.whl"
     pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
@@ -130,8 +160,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 def build_sdist(sdist_directory, config_settings=None):
     version, _ = _version()
     base = f"brio-{version}"
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\n")
-    with tarfile.open(pathlib.Path(sdist_directory) / f"{base}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as archive:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.split("\n")
+    with tarfile.open(
+        pathlib.Path(sdist_directory) / f"{base}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT
+    ) as archive:
         for name in filter(None, listed):
             archive.add(ROOT / name, f"{base}/{name}", recursive=False)
         with tempfile.TemporaryDirectory() as folder:

@@ -13,9 +13,17 @@ import subprocess
 import sys
 import time
 
-LICENCES = {"libfyaml": "MIT", "zlib": "Zlib", "libc6": "LGPL-2.1-or-later", "three": "MIT",
-            "uplot": "MIT", "esbuild": "MIT", "playwright-core": "Apache-2.0",
-            "libcholmod": "GPL-2.0-or-later", "libopenblas": "BSD-3-Clause"}
+LICENCES = {
+    "libfyaml": "MIT",
+    "zlib": "Zlib",
+    "libc6": "LGPL-2.1-or-later",
+    "three": "MIT",
+    "uplot": "MIT",
+    "esbuild": "MIT",
+    "playwright-core": "Apache-2.0",
+    "libcholmod": "GPL-2.0-or-later",
+    "libopenblas": "BSD-3-Clause",
+}
 # Loaded when a scene asks for them (src/linear/blas.c).
 LATER = ["libcholmod.so", "libopenblas.so.0"]
 
@@ -79,21 +87,40 @@ def main():
     for i, ((name, number), licence) in enumerate(packages.items()):
         identity = "SPDXRef-%d" % i
         stated = licence or licence_of(name)
-        row = {"SPDXID": identity, "name": name, "versionInfo": number, "filesAnalyzed": False,
-               "downloadLocation": "NOASSERTION", "licenseConcluded": stated,
-               "licenseDeclared": stated, "copyrightText": "NOASSERTION"}
+        row = {
+            "SPDXID": identity,
+            "name": name,
+            "versionInfo": number,
+            "filesAnalyzed": False,
+            "downloadLocation": "NOASSERTION",
+            "licenseConcluded": stated,
+            "licenseDeclared": stated,
+            "copyrightText": "NOASSERTION",
+        }
         if i == 0:
             row["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest}]
         rows.append(row)
-        relations.append({"spdxElementId": "SPDXRef-DOCUMENT" if i == 0 else "SPDXRef-0",
-                          "relationshipType": "DESCRIBES" if i == 0 else "DEPENDS_ON",
-                          "relatedSpdxElement": identity})
+        relations.append(
+            {
+                "spdxElementId": "SPDXRef-DOCUMENT" if i == 0 else "SPDXRef-0",
+                "relationshipType": "DESCRIBES" if i == 0 else "DEPENDS_ON",
+                "relatedSpdxElement": identity,
+            }
+        )
     moment = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
-    document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
-                "name": "brio", "documentNamespace": "urn:brio:sbom:" + digest,
-                "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment)),
-                                 "creators": ["Tool: brio-sbom"]},
-                "packages": rows, "relationships": relations}
+    document = {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": "brio",
+        "documentNamespace": "urn:brio:sbom:" + digest,
+        "creationInfo": {
+            "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment)),
+            "creators": ["Tool: brio-sbom"],
+        },
+        "packages": rows,
+        "relationships": relations,
+    }
     with open(target, "w") as file:
         json.dump(document, file, indent=1)
         file.write("\n")

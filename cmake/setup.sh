@@ -1,12 +1,12 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|mpi|clients|tsan|fuzz|coverage|package|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|mpi|clients|tsan|fuzz|coverage|package|python|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
 set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libfyaml-dev libsuitesparse-dev libopenblas0-pthread zlib1g-dev"
-test="$build libcmocka-dev calculix-ccx libsundials-dev locales python3-numpy clang-format"
+test="$build libcmocka-dev calculix-ccx libsundials-dev locales python3-numpy python3-venv clang-format"
 # What brio can do without, as program:package. A machine may have them from elsewhere, and where they cannot be had the rest goes on.
 wanted="node:nodejs npm:npm"
 case "${1:-build}" in
@@ -14,16 +14,17 @@ case "${1:-build}" in
     demo) packages=$build wanted="$wanted ffmpeg:ffmpeg tetgen:tetgen" ;;
     docs) packages="mkdocs" wanted="" ;;
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
-    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen" ;;
+    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen strace:strace" ;;
     mpi) packages="$test petsc-dev libhypre-dev libopenmpi-dev openmpi-bin" ;;
     clients) packages="$build blender python3-vtk9 python3-numpy" ;;
     tsan) packages="$test clang libclang-rt-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev llvm" ;;
     coverage) packages="$test gcovr" ;;
     package) packages="$build dpkg-dev file" ;;
+    python) packages="$build python3" ;;
     format) packages="clang-format" wanted="" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, mpi, clients, tsan, fuzz, coverage, package, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, mpi, clients, tsan, fuzz, coverage, package, python, format" >&2
         exit 2
         ;;
 esac

@@ -29,9 +29,26 @@ import tempfile
 import time
 
 LIMIT = 20  # seconds for one command; what takes longer is ended and counted as slow
-INTEGRATORS = ["backward-euler", "bdf2", "a-search", "a-1", "tr-bdf2", "sdirk2", "implicit-midpoint",
-               "trapezoidal", "newmark", "generalized-alpha", "symplectic-euler", "verlet", "rk4",
-               "linearly-implicit-euler", "static", "blend", "variational", "decoupled"]
+INTEGRATORS = [
+    "backward-euler",
+    "bdf2",
+    "a-search",
+    "a-1",
+    "tr-bdf2",
+    "sdirk2",
+    "implicit-midpoint",
+    "trapezoidal",
+    "newmark",
+    "generalized-alpha",
+    "symplectic-euler",
+    "verlet",
+    "rk4",
+    "linearly-implicit-euler",
+    "static",
+    "blend",
+    "variational",
+    "decoupled",
+]
 ENDS_SOLVED = ["backward-euler", "bdf2", "bdf3", "a-search", "a-1", "tr-bdf2", "sdirk2"]
 MATERIALS = ["neo-hookean", "stable-neo-hookean", "corotated", "arap", "stvk", "fixed-corotated"]
 
@@ -43,23 +60,46 @@ def number(rng, low, high):
 
 def body(rng, size, height, index):
     kind = rng.choice(["solid", "solid", "solid", "affine", "shell", "springs", "points"])
-    made = {"name": "b%d" % index, "kind": kind,
-            "transform": {"translate": [rng.uniform(-1, 1) * size, height, rng.uniform(-1, 1) * size]}}
+    made = {
+        "name": "b%d" % index,
+        "kind": kind,
+        "transform": {"translate": [rng.uniform(-1, 1) * size, height, rng.uniform(-1, 1) * size]},
+    }
     if kind in ("solid", "affine"):
         shape = rng.choice(["box", "ball", "box"])
-        made["shape"] = ({"type": "box", "size": [size] * 3, "cells": [rng.randint(1, 3)] * 3}
-                         if shape == "box" else {"type": "ball", "radius": size / 2})
-        made["material"] = {"type": rng.choice(MATERIALS), "E": number(rng, 1e3, 1e8),
-                            "nu": rng.choice([0, 0.3, 0.45, 0.49]), "rho": number(rng, 1, 1e4)}
+        made["shape"] = (
+            {"type": "box", "size": [size] * 3, "cells": [rng.randint(1, 3)] * 3}
+            if shape == "box"
+            else {"type": "ball", "radius": size / 2}
+        )
+        made["material"] = {
+            "type": rng.choice(MATERIALS),
+            "E": number(rng, 1e3, 1e8),
+            "nu": rng.choice([0, 0.3, 0.45, 0.49]),
+            "rho": number(rng, 1, 1e4),
+        }
         if kind == "affine":
-            made["material"] = {"type": "affine", "E": number(rng, 1e5, 1e9), "rho": number(rng, 1, 1e4)}
+            made["material"] = {
+                "type": "affine",
+                "E": number(rng, 1e5, 1e9),
+                "rho": number(rng, 1, 1e4),
+            }
     else:
         cells = rng.randint(1, 4)
-        made["shape"] = {"type": "grid", "width": size, "depth": size, "cells_x": cells,
-                         "cells_z": cells}
+        made["shape"] = {
+            "type": "grid",
+            "width": size,
+            "depth": size,
+            "cells_x": cells,
+            "cells_z": cells,
+        }
         if kind == "shell":
-            made["material"] = {"type": "membrane-stvk", "E": number(rng, 1e3, 1e6), "rho": 1000,
-                                "thickness": size / 200}
+            made["material"] = {
+                "type": "membrane-stvk",
+                "E": number(rng, 1e3, 1e6),
+                "rho": 1000,
+                "thickness": size / 200,
+            }
         elif kind == "springs":
             made["material"] = {"type": "hooke", "k": number(rng, 1, 1e5), "vertex_mass": 0.01}
         else:
@@ -73,8 +113,12 @@ def body(rng, size, height, index):
 
 def make_scene(rng):
     size = number(rng, 1e-3, 100) if rng.random() < 0.3 else 0.2
-    scene = {"brio": 1, "time": {"h": "1/%d" % rng.choice([25, 60, 100, 1000]), "fps": 100},
-             "integrator": rng.choice(INTEGRATORS), "output": {"frames": []}}
+    scene = {
+        "brio": 1,
+        "time": {"h": "1/%d" % rng.choice([25, 60, 100, 1000]), "fps": 100},
+        "integrator": rng.choice(INTEGRATORS),
+        "output": {"frames": []},
+    }
     scene["time"]["end"] = rng.randint(2, 8) / int(scene["time"]["h"][2:])
     contact = rng.choice([None, "ipc", "ipc", "ipc", "penalty"])
     if contact == "ipc" and rng.random() < 0.95:
@@ -86,15 +130,22 @@ def make_scene(rng):
             scene["contact"].pop("mu")
         scene["obstacles"] = [{"type": "plane", "normal": [0, 1, 0]}]
         if rng.random() < 0.3:
-            scene["obstacles"].append({"type": "sphere", "radius": size / 2,
-                                       "transform": {"translate": [3 * size, size, 0]}})
+            scene["obstacles"].append(
+                {
+                    "type": "sphere",
+                    "radius": size / 2,
+                    "transform": {"translate": [3 * size, size, 0]},
+                }
+            )
     if rng.random() < 0.3:
         scene["gravity"] = [rng.uniform(-20, 20) for _ in range(3)]
     if rng.random() < 0.3:
         scene["damping"] = [{"type": "rayleigh", "beta": number(rng, 1e-5, 1e-1)}]
     if rng.random() < 0.2:
-        scene["solver"] = {"type": rng.choice(["newton", "local-global"]),
-                           "linear": rng.choice(["auto", "ldlt", "pcg", "multilevel"])}
+        scene["solver"] = {
+            "type": rng.choice(["newton", "local-global"]),
+            "linear": rng.choice(["auto", "ldlt", "pcg", "multilevel"]),
+        }
     stack = rng.random() < 0.2  # exactly on top of each other, which has to be refused or solved
     gap = size if stack else 1.2 * size
     scene["bodies"] = [body(rng, size, 0.6 * size + gap * i, i) for i in range(rng.randint(1, 3))]
@@ -112,8 +163,14 @@ class Case:
         """The exit code, what was said; a code below zero is a signal, None took too long."""
         command = [self.brio, *arguments]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                                  timeout=LIMIT, env={**os.environ, **(env or {})})
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=LIMIT,
+                env={**os.environ, **(env or {})},
+            )
         except subprocess.TimeoutExpired:
             self.slow = True
             return None, ""
@@ -153,9 +210,11 @@ class Case:
         if code != 0:
             return self.ends_well("run", code, said)
         shutil.rmtree("part", ignore_errors=True)
-        started = subprocess.Popen([self.brio, "run", "s.json", "-o", "part", "--quiet",
-                                    "--checkpoint-every", "1"], stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
+        started = subprocess.Popen(
+            [self.brio, "run", "s.json", "-o", "part", "--quiet", "--checkpoint-every", "1"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         time.sleep(rng.uniform(0.005, 0.1))
         started.send_signal(signal.SIGKILL)
         started.wait()
@@ -198,8 +257,11 @@ class Case:
             shutil.copytree("out", "bad")
             name = rng.choice(["checkpoint", "motion.bin", "run.json", "energy.csv"])
             damage_file(rng, os.path.join("bad", name))
-            for command in (["view", "bad", "--print"], ["convert", "bad", "-o", "bad.glb", "--force"],
-                            ["run", "s.json", "-o", "bad", "--quiet", "--resume"]):
+            for command in (
+                ["view", "bad", "--print"],
+                ["convert", "bad", "-o", "bad.glb", "--force"],
+                ["run", "s.json", "-o", "bad", "--quiet", "--resume"],
+            ):
                 wrong = self.ends_well(command[0] + " of a damaged " + name, *self.call(*command))
                 if wrong:
                     return wrong
@@ -212,8 +274,10 @@ class Case:
             env = {"LD_PRELOAD": self.shim, "BRIO_FAIL_AT": str(rng.randrange(2000))}
             if rng.random() < 0.5:
                 env["BRIO_FAIL_STAYS"] = "1"
-            wrong = self.ends_well("run with BRIO_FAIL_AT=" + env["BRIO_FAIL_AT"],
-                                   *self.run("out", "--threads", "1", env=env))
+            wrong = self.ends_well(
+                "run with BRIO_FAIL_AT=" + env["BRIO_FAIL_AT"],
+                *self.run("out", "--threads", "1", env=env),
+            )
             if wrong:
                 return wrong
         return ""
@@ -241,10 +305,10 @@ def damage_text(rng, text):
             end += 1
         return text[:at] + " " + rng.choice(words) + text[end:]
     if kind == 1:
-        return text[:at] + text[at + rng.randint(1, 30):]
+        return text[:at] + text[at + rng.randint(1, 30) :]
     if kind == 2:
-        return text[:at] + chr(rng.randint(1, 255)) + text[at + 1:]
-    return text[:at] + text[rng.randrange(len(text)):]
+        return text[:at] + chr(rng.randint(1, 255)) + text[at + 1 :]
+    return text[:at] + text[rng.randrange(len(text)) :]
 
 
 def damage_file(rng, path):
@@ -256,7 +320,7 @@ def damage_file(rng, path):
         for _ in range(rng.randint(1, 8)):
             data[rng.randrange(len(data))] = rng.randrange(256)
     elif kind == 1:
-        del data[rng.randrange(len(data) + 1):]
+        del data[rng.randrange(len(data) + 1) :]
     else:
         data += bytes(rng.randrange(256) for _ in range(64))
     open(path, "wb").write(data)
@@ -275,12 +339,12 @@ def smaller(scene):
         for i in range(len(scene.get(key, []))):
             if key == "bodies" and len(scene[key]) == 1:
                 continue
-            yield {**scene, key: scene[key][:i] + scene[key][i + 1:]}
+            yield {**scene, key: scene[key][:i] + scene[key][i + 1 :]}
     for i, one in enumerate(scene["bodies"]):
         for key in ("fix", "velocity", "transform"):
             if key in one:
                 rest = {k: v for k, v in one.items() if k != key}
-                yield {**scene, "bodies": scene["bodies"][:i] + [rest] + scene["bodies"][i + 1:]}
+                yield {**scene, "bodies": scene["bodies"][:i] + [rest] + scene["bodies"][i + 1 :]}
 
 
 def minimise(scene, fails):
@@ -315,8 +379,9 @@ def main():
     folder = tempfile.mkdtemp(prefix="brio-campaign-")
     os.chdir(folder)
     begin, seed = time.monotonic(), given.seed
-    while (seed < given.seed + given.cases if given.cases
-           else time.monotonic() - begin < given.seconds):
+    while (
+        seed < given.seed + given.cases if given.cases else time.monotonic() - begin < given.seconds
+    ):
         kind = kinds[seed % len(kinds)]
         scene = make_scene(random.Random(seed))
 
@@ -343,8 +408,10 @@ def main():
     for kind in kinds:
         print("%-8s %6d %6d %6d" % (kind, *counts[kind]))
     total = [sum(counts[kind][i] for kind in kinds) for i in range(3)]
-    print("%-8s %6d %6d %6d   seeds %d to %d, %.0f s" % ("all", *total, given.seed, seed - 1,
-                                                       time.monotonic() - begin))
+    print(
+        "%-8s %6d %6d %6d   seeds %d to %d, %.0f s"
+        % ("all", *total, given.seed, seed - 1, time.monotonic() - begin)
+    )
     return 1 if total[2] else 0
 
 

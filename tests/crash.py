@@ -49,8 +49,19 @@ def files_of(folder):
 
 
 def command(brio, out, *more):
-    return [brio, "run", "s.yaml", "-o", out, "--quiet", "--threads", "1",
-            "--checkpoint-every", "2", *more]
+    return [
+        brio,
+        "run",
+        "s.yaml",
+        "-o",
+        out,
+        "--quiet",
+        "--threads",
+        "1",
+        "--checkpoint-every",
+        "2",
+        *more,
+    ]
 
 
 def quiet(arguments):
@@ -60,7 +71,9 @@ def quiet(arguments):
 def points(brio):
     """How often a thread of an undisturbed run makes each call."""
     shutil.rmtree("count", ignore_errors=True)
-    run = quiet(["strace", "-f", "-qq", "-o", "log", "-e", "trace=" + CALLS, *command(brio, "count")])
+    run = quiet(
+        ["strace", "-f", "-qq", "-o", "log", "-e", "trace=" + CALLS, *command(brio, "count")]
+    )
     if run.returncode:
         return None
     counts = {}
@@ -111,8 +124,21 @@ def try_point(brio, call, number, fault, whole):
     shutil.rmtree("out", ignore_errors=True)
     kill = fault == "KILL"
     inject = "inject=%s:%s:when=%d" % (call, "signal=KILL" if kill else "error=" + fault, number)
-    run = quiet(["strace", "-f", "-qq", "-y", "-o", "log", "-e", "trace=" + CALLS, "-e", inject,
-                 *command(brio, "out")])
+    run = quiet(
+        [
+            "strace",
+            "-f",
+            "-qq",
+            "-y",
+            "-o",
+            "log",
+            "-e",
+            "trace=" + CALLS,
+            "-e",
+            inject,
+            *command(brio, "out"),
+        ]
+    )
     where = "%s %d %s" % (call, number, fault)
     if not kill and run.returncode < 0:
         return None, "%s: the run died of signal %d" % (where, -run.returncode)
@@ -144,8 +170,12 @@ def try_point(brio, call, number, fault, whole):
 def two_runs(brio):
     """A second run into a folder is refused; a folder that vanishes ends the first with a sentence."""
     shutil.rmtree("long", ignore_errors=True)
-    first = subprocess.Popen(command(brio, "long", "--set", "time.end=1000"),
-                             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    first = subprocess.Popen(
+        command(brio, "long", "--set", "time.end=1000"),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
     while first.poll() is None and not os.path.exists("long/energy.csv"):
         time.sleep(0.01)
     second = quiet(command(brio, "long"))

@@ -12,7 +12,7 @@ typedef struct Memory {
     bool stays, failed;
 } Memory;
 
-static void *memory_allocate(void *user, size_t size)
+static inline void *memory_allocate(void *user, size_t size)
 {
     Memory *m = user;
     int64_t call = m->calls++;
@@ -25,7 +25,7 @@ static void *memory_allocate(void *user, size_t size)
     return memory;
 }
 
-static void memory_release(void *user, void *memory)
+static inline void memory_release(void *user, void *memory)
 {
     Memory *m = user;
     m->live -= memory != NULL;
@@ -33,7 +33,7 @@ static void memory_release(void *user, void *memory)
 }
 
 /* From now on until brio_set_allocator(NULL). */
-static void memory_start(Memory *m, int64_t fail_at, bool stays)
+static inline void memory_start(Memory *m, int64_t fail_at, bool stays)
 {
     *m = (Memory){.fail_at = fail_at, .stays = stays};
     brio_set_allocator(&(BrioAllocator){memory_allocate, memory_release, m});

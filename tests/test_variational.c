@@ -347,22 +347,7 @@ static void failing_memory(void **unused)
         "{type: mass, vertex_mass: 1}, fix: [{vertices: [0]}]}\n"
         "constraints:\n  - {type: rod, a: [p, 0], b: [p, 1]}\n  - {type: rod, a: [p, 1], b: [p, "
         "2]}\n";
-    int64_t failed = 0;
-    for (bool done = false; !done; failed++) {
-        BrioSim *sim = NULL;
-        BrioError error = {0};
-        Memory memory;
-        memory_start(&memory, failed, true);
-        BrioStatus status = brio_sim_parse(text, sizeof text - 1, "test.yaml", &sim, &error);
-        if (status == BRIO_OK) status = brio_sim_step(sim, NULL);
-        done = status == BRIO_OK;
-        if (!done) assert_int_equal(status, BRIO_ERROR_MEMORY);
-        brio_sim_free(sim);
-        assert_int_equal(memory.live, 0);
-    }
-    brio_set_allocator(NULL);
-    print_message("%lld allocations failed once each\n", (long long)failed - 1);
-    assert_true(failed > 50);
+    assert_true(fail_each_allocation(text) > 50);
 }
 
 /* What cannot be done is said, not done badly. */

@@ -91,7 +91,13 @@ class Edit(Builder):
     def cut(self, body: int, point: Vector, normal: Vector) -> int:
         """Cuts a body along a plane: elements on both sides come apart, none is divided. Returns how many faces, edges or springs were cut."""
         count = c_int64()
-        self._call(lib.brio_builder_cut_plane, body, vector(point, "point").ctypes, vector(normal, "normal").ctypes, byref(count))
+        self._call(
+            lib.brio_builder_cut_plane,
+            body,
+            vector(point, "point").ctypes,
+            vector(normal, "normal").ctypes,
+            byref(count),
+        )
         self._counts[body] = 1 << 31  # the library knows how many there are now
         return count.value
 

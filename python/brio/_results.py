@@ -14,7 +14,22 @@ from ._run import Folder, RunResult, read_energy
 
 __all__ = ["Run", "Trajectory"]
 
-_HEAD = ("name", "kind", "closed", "still", "vertices", "carriers", "weights", "triangles", "edges", "faces", "corners", "uvs", "normals", "groups")
+_HEAD = (
+    "name",
+    "kind",
+    "closed",
+    "still",
+    "vertices",
+    "carriers",
+    "weights",
+    "triangles",
+    "edges",
+    "faces",
+    "corners",
+    "uvs",
+    "normals",
+    "groups",
+)
 _VERSION = 2
 _KINDS = ("body", "obstacle", "rods")
 
@@ -29,8 +44,11 @@ class _Bytes:
         size = np.dtype(dtype).itemsize * count
         if count < 0 or self.at + size > len(self.data):
             raise Error("motion.bin ends too early", Status.ERROR_INPUT)
-        found = self.data[self.at:self.at + size].view(dtype) if self.at % np.dtype(dtype).itemsize == 0 else \
-            np.frombuffer(self.data[self.at:self.at + size].tobytes(), dtype)
+        found = (
+            self.data[self.at : self.at + size].view(dtype)
+            if self.at % np.dtype(dtype).itemsize == 0
+            else np.frombuffer(self.data[self.at : self.at + size].tobytes(), dtype)
+        )
         self.at += size
         return found
 
@@ -80,7 +98,9 @@ class Trajectory:
 
     def __init__(self, run: "Run", part: _Part, offset: int):
         self._run, self._part, self._offset = run, part, offset
-        self.raw: np.ndarray = run._frames[:, offset:offset + (0 if part.still else 16 + 9 * part.carriers)]  #: the bytes, a memory-mapped array
+        self.raw: np.ndarray = run._frames[
+            :, offset : offset + (0 if part.still else 16 + 9 * part.carriers)
+        ]  #: the bytes, a memory-mapped array
 
     def __len__(self) -> int:
         return len(self._run.times)
@@ -115,7 +135,9 @@ class Trajectory:
         return np.asarray(self[:], dtype=dtype)
 
     def __repr__(self) -> str:
-        return f"Trajectory({self._part.name!r}, {self.shape[0]} instants of {self.shape[1]} vertices)"
+        return (
+            f"Trajectory({self._part.name!r}, {self.shape[0]} instants of {self.shape[1]} vertices)"
+        )
 
 
 class Run:
@@ -133,14 +155,20 @@ class Run:
         self.folder = pathlib.Path(folder.folder if isinstance(folder, RunResult) else folder)
         file = self.folder / "motion.bin"
         if not file.is_file():
-            raise Error(f"{self.folder} has no motion.bin: it is no folder of a run, or the run kept no motion", Status.ERROR_FILE)
+            raise Error(
+                f"{self.folder} has no motion.bin: it is no folder of a run, or the run kept no motion",
+                Status.ERROR_FILE,
+            )
         data = np.memmap(file, dtype=np.uint8, mode="r")
         source = _Bytes(data)
         if len(data) < 64 or source.take("u1", 8).tobytes() != b"brio-mot":
             raise Error(f"{file} is no motion of brio", Status.ERROR_INPUT)
         version, mark = source.take("<u4", 2).tolist()
         if version != _VERSION or mark != 0x01020304:
-            raise Error(f"{file} has version {version} or another byte order; this package reads version {_VERSION}", Status.ERROR_UNSUPPORTED)
+            raise Error(
+                f"{file} has version {version} or another byte order; this package reads version {_VERSION}",
+                Status.ERROR_UNSUPPORTED,
+            )
         head = int(source.take("<u8")[0])
         self.fps = float(source.take("<f8")[0])  #: instants in a second
         self.stride = int(source.take("<i8")[0])  #: every Nth of them is kept
@@ -152,9 +180,11 @@ class Run:
             offsets.append(size)
             size += 0 if part.still else (16 + 9 * part.carriers) * (2 if self._velocities else 1)
         count = (len(data) - head) // size  # a frame that is not whole is left out
-        self._frames = data[head:head + count * size].reshape(count, size)
+        self._frames = data[head : head + count * size].reshape(count, size)
         self.times: np.ndarray = np.ascontiguousarray(self._frames[:, :8]).view("<f8").ravel()  #: s
-        self._trajectories = {part.name: Trajectory(self, part, offset) for part, offset in zip(self._parts, offsets)}
+        self._trajectories = {
+            part.name: Trajectory(self, part, offset) for part, offset in zip(self._parts, offsets)
+        }
 
     @property
     def bodies(self) -> List[str]:
@@ -200,5 +230,8 @@ class Run:
         if report.is_file():
             page = html.escape(report.read_text(encoding="utf-8"))
             return f'<iframe srcdoc="{page}" width="100%" height="640" style="border:0"></iframe>'
-        rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{self[name].shape[1]} vertices</td></tr>" for name in self.bodies)
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{self[name].shape[1]} vertices</td></tr>"
+            for name in self.bodies
+        )
         return f"<b>{html.escape(os.fspath(self.folder))}</b>: {len(self.times)} instants to {self.times[-1] if len(self.times) else 0:.6g} s<table>{rows}</table>"

@@ -210,10 +210,13 @@ static inline bool brio__meets_by_vertices(const BrioBuilder *builder)
 /* ---- builder.c -------------------------------------------------------------------------- */
 
 /* Every public function begins with it: clears the error, refuses a builder that is finished. */
-BrioStatus brio__check_name(const char *what, const char *name, BrioError *error);
 BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error);
+/* Refuses a name that is longer than results hold. */
+BrioStatus brio__check_name(const char *what, const char *name, BrioError *error);
 /* A copy of an array, at least one byte; NULL if there is no memory. */
 void *brio__copy_of(const void *array, int64_t count, size_t size);
+/* A copy of an array, NULL if it is empty; clears `complete` if there is no memory. */
+void *brio__copy_any(const void *array, int64_t count, size_t size, bool *complete);
 /* A copy of indices, NULL if there are none; false: there is no memory. */
 bool brio__copy_indices(const int32_t *from, int64_t count, int32_t **to);
 BrioCage *brio__copy_cage(const BrioCage *cage); /* NULL: there is no memory */

@@ -31,10 +31,18 @@ void *brio__copy_of(const void *array, int64_t count, size_t size)
     return copy;
 }
 
+void *brio__copy_any(const void *array, int64_t count, size_t size, bool *complete)
+{
+    void *copy = count > 0 ? brio__copy_of(array, count, size) : NULL;
+    *complete &= copy || count <= 0;
+    return copy;
+}
+
 bool brio__copy_indices(const int32_t *from, int64_t count, int32_t **to)
 {
-    *to = count > 0 ? brio__copy_of(from, count, sizeof *from) : NULL;
-    return *to || count <= 0;
+    bool complete = true;
+    *to = brio__copy_any(from, count, sizeof *from, &complete);
+    return complete;
 }
 
 BrioCage *brio__copy_cage(const BrioCage *from)

@@ -57,6 +57,18 @@ static BrioStatus check_follows(const BrioBodyPlan *plan, const BrioScript *scri
                        plan->cage ? "is carried by a cage" : "moves with twelve coordinates");
 }
 
+/* Vertices of a body as the points of a script, which start at `base`. */
+static BrioScriptPoints points_of(const BrioBodyPlan *plan, const int32_t *vertices, int64_t count,
+                                  const double *base)
+{
+    return (BrioScriptPoints){.count = count,
+                              .row = vertices,
+                              .of = plan->mesh->vertex_count,
+                              .base = base,
+                              .linear = plan->linear,
+                              .translate = plan->translate};
+}
+
 BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count,
                             const BrioScript *script, BrioError *error)
 {
@@ -74,14 +86,8 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
     if (!base) return brio__no_memory(error);
     for (int64_t i = 0; i < count; i++)
         memcpy(base + 3 * i, plan->x + 3 * (int64_t)vertices[i], 3 * sizeof *base);
-    BrioStatus status = brio__plan_script(builder, script,
-                                          &(BrioScriptPoints){.count = count,
-                                                              .row = vertices,
-                                                              .of = plan->mesh->vertex_count,
-                                                              .base = base,
-                                                              .linear = plan->linear,
-                                                              .translate = plan->translate},
-                                          &number, error);
+    BrioScriptPoints points = points_of(plan, vertices, count, base);
+    BrioStatus status = brio__plan_script(builder, script, &points, &number, error);
     brio__free(base);
     if (status == BRIO_OK && plan->cage)
         return brio__cage_fix(plan, vertices, count, number, error);
@@ -162,6 +168,7 @@ BrioStatus brio_builder_attach_all(BrioBuilder *builder, int body, const int32_t
     const BrioBodyPlan *plan = &builder->body[body];
     double *base = brio__alloc(3 * (size_t)count, sizeof *base);
     BrioStatus status = base ? BRIO_OK : brio__no_memory(error);
+    BrioScriptPoints starts = points_of(plan, vertices, count, base);
     BrioAttachmentPlan created = {.body = body};
     for (int64_t i = 0; status == BRIO_OK && i < count; i++) {
         const double *x = points ? points + 3 * i : plan->x + 3 * (int64_t)vertices[i];
@@ -174,14 +181,7 @@ BrioStatus brio_builder_attach_all(BrioBuilder *builder, int body, const int32_t
     }
     if (status == BRIO_OK) status = check_script_along_x(plan, script, error);
     if (status == BRIO_OK)
-        status = brio__plan_script(builder, script,
-                                   &(BrioScriptPoints){.count = count,
-                                                       .row = vertices,
-                                                       .of = plan->mesh->vertex_count,
-                                                       .base = base,
-                                                       .linear = plan->linear,
-                                                       .translate = plan->translate},
-                                   &created.script, error);
+        status = brio__plan_script(builder, script, &starts, &created.script, error);
     for (int64_t i = 0; status == BRIO_OK && i < count; i++) {
         if (weight && weight[i] == 0) continue;
         created.vertex = vertices[i];

@@ -117,15 +117,6 @@ static BrioStatus check_definition(const BrioBuilder *b, const BrioForceType *ty
     return BRIO_OK;
 }
 
-static void *copy_of(const void *from, int64_t count, size_t size, bool *complete)
-{
-    if (count <= 0) return NULL;
-    void *copy = brio__alloc((size_t)count, size);
-    if (copy) memcpy(copy, from, (size_t)count * size);
-    *complete &= copy != NULL;
-    return copy;
-}
-
 static BrioStatus compile(BrioForce *force, const BrioForceDef *def, BrioError *error)
 {
     unsigned uses = 0;
@@ -172,12 +163,12 @@ static BrioStatus make_plan(const BrioBuilder *b, const BrioForceDef *def, BrioF
     memcpy(force->values, def->values, sizeof force->values);
     memcpy(plan->box, def->box, sizeof plan->box);
     memcpy(plan->sphere, def->sphere, sizeof plan->sphere);
-    force->key = copy_of(def->keys, 2 * def->key_count, sizeof(double), &complete);
-    force->path = copy_of(def->path, 4 * def->path_count, sizeof(double), &complete);
+    force->key = brio__copy_any(def->keys, 2 * def->key_count, sizeof(double), &complete);
+    force->path = brio__copy_any(def->path, 4 * def->path_count, sizeof(double), &complete);
     plan->body_count = def->body_count;
-    plan->bodies = copy_of(def->bodies, def->body_count, sizeof(int), &complete);
+    plan->bodies = brio__copy_any(def->bodies, def->body_count, sizeof(int), &complete);
     plan->vertex_count = def->vertex_count;
-    plan->vertices = copy_of(def->vertices, def->vertex_count, sizeof(int32_t), &complete);
+    plan->vertices = brio__copy_any(def->vertices, def->vertex_count, sizeof(int32_t), &complete);
     return complete && force->name ? compile(force, def, error) : brio__no_memory(error);
 }
 
@@ -391,9 +382,10 @@ static BrioStatus start_force(const BrioForce *from, BrioSystem *s, BrioForce **
     BrioForce *force = &s->force[s->force_count++];
     *force = *from;
     force->name = brio__strdup(from->name);
-    force->formula = copy_of(from->formula, from->formula_count, sizeof *from->formula, &complete);
-    force->key = copy_of(from->key, 2 * from->key_count, sizeof(double), &complete);
-    force->path = copy_of(from->path, 4 * from->path_count, sizeof(double), &complete);
+    force->formula =
+        brio__copy_any(from->formula, from->formula_count, sizeof *from->formula, &complete);
+    force->key = brio__copy_any(from->key, 2 * from->key_count, sizeof(double), &complete);
+    force->path = brio__copy_any(from->path, 4 * from->path_count, sizeof(double), &complete);
     force->param = s->param_count++;
     *started = force;
     return complete && force->name ? BRIO_OK : BRIO_ERROR_MEMORY;

@@ -44,18 +44,6 @@ static BrioStatus check_script(const BrioScript *script, BrioError *error)
         error);
 }
 
-/* A copy of `count` numbers; NULL: none, or no memory, which `failed` tells. */
-static double *copy_of(const double *from, int64_t count, bool *failed)
-{
-    if (count == 0) return NULL;
-    double *copy = brio__alloc((size_t)count, sizeof *copy);
-    if (copy)
-        memcpy(copy, from, (size_t)count * sizeof *copy);
-    else
-        *failed = true;
-    return copy;
-}
-
 static void normalise_poses(double *pose, int64_t count)
 {
     for (int64_t k = 0; k < count; k++) {
@@ -106,10 +94,10 @@ static BrioStatus plan_sequence(const BrioSequence *s, const BrioScriptPoints *p
                            "the sequence has %lld vertices: expected %lld, as the mesh has%s",
                            (long long)n, (long long)points->of,
                            points->row ? ", or one for each that is chosen" : "");
-    bool failed = false;
-    data->frame_time = copy_of(s->time, frames, &failed);
+    bool complete = true;
+    data->frame_time = brio__copy_any(s->time, frames, sizeof *s->time, &complete);
     data->shift = brio__alloc(3 * (size_t)rows * (size_t)frames, sizeof *data->shift);
-    if (failed || !data->shift) return brio__no_memory(error);
+    if (!complete || !data->shift) return brio__no_memory(error);
     data->frame_count = frames;
     data->row_count = rows;
     for (int64_t k = 0; k < frames; k++)
@@ -134,16 +122,17 @@ BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script,
     BrioScriptPlan plan = {.script = *script};
     BrioScript *to = &plan.script;
     const BrioSequence *s = script->sequence;
-    bool failed = false;
-    to->keys = copy_of(script->keys, 4 * script->key_count, &failed);
+    bool complete = true;
+    to->keys = brio__copy_any(script->keys, 4 * script->key_count, sizeof(double), &complete);
     to->pose_count = s && s->pose_count ? s->pose_count : script->pose_count;
-    double *poses = copy_of(s && s->pose_count ? s->pose : script->poses,
-                            BRIO_POSE_NUMBERS * to->pose_count, &failed);
+    double *poses = brio__copy_any(s && s->pose_count ? s->pose : script->poses,
+                                   BRIO_POSE_NUMBERS * to->pose_count, sizeof(double), &complete);
     if (poses) normalise_poses(poses, to->pose_count);
     to->poses = poses;
     to->sequence = NULL;
     for (int r = 0; r < 3; r++) to->formula[r] = NULL;
-    BrioStatus status = failed ? brio__no_memory(error) : plan_formulas(script, &plan.data, error);
+    BrioStatus status =
+        complete ? plan_formulas(script, &plan.data, error) : brio__no_memory(error);
     if (status == BRIO_OK) status = check_formulas(&plan.data, script, points, error);
     if (status == BRIO_OK) status = plan_sequence(s, points, &plan.data, error);
     BrioScriptPlan *grown =

@@ -80,7 +80,7 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
 }
 
 /* Over backward Euler. Three vectors are kept: what acted at q_n, grad P(q_n) - R_n; R_n, from
- * which the first is made again where parameters have changed since; friction that solves sticking;
+ * which the first is made again where parameters have changed since; friction that sticks;
  * of A-search also grad D. */
 enum { ACTED, LEFT, STICKING, RUBBED };
 

@@ -24,7 +24,7 @@ int brio_system_obstacles(const BrioSystem *system)
 int brio_system_obstacle(const BrioSystem *system, const char *name)
 {
     BRIO_NEEDS_OR(BRIO_LIVES(SYSTEM, system) && name, -1);
-    for (int i = 0; name && name[0] && i < system->obstacle_count; i++)
+    for (int i = 0; name[0] && i < system->obstacle_count; i++)
         if (!strcmp(system->obstacle[i].name, name)) return i;
     return -1;
 }

@@ -18,8 +18,11 @@ def tet(**motion):
 class Motion(unittest.TestCase):
     def test_frames_poses_and_formulas(self):
         frames = np.array([[[0, 0, 0]], [[0, 0, 1]]], float)
-        for motion in ({"times": [0, 1], "frames": frames}, {"poses": [[0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1], [1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1]]},
-                       {"formula": ["0", "0", "t"]}):
+        for motion in (
+            {"times": [0, 1], "frames": frames},
+            {"poses": [[0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1], [1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1]]},
+            {"formula": ["0", "0", "t"]},
+        ):
             sim = tet(**motion)
             sim.step(10)
             np.testing.assert_allclose(sim.positions()[0], [0, 0, 0.1], atol=1e-14)

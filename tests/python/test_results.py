@@ -32,10 +32,13 @@ class Results(unittest.TestCase):
         self.assertAlmostEqual(M.toarray().trace() / 3, 1000 * (0.001 + volume(sim)), delta=1e-9)
         # gravity pulls with the weight: the sum of the y parts, without what contact and elements balance among themselves
         x, vertices, rests = sim.positions("a"), sim.vertices("a"), []
-        for e in (1e-6, 5e-7):  # of second order. The first coordinates are those of the vertices of a
+        for e in (
+            1e-6,
+            5e-7,
+        ):  # of second order. The first coordinates are those of the vertices of a
             d = np.zeros(n)
-            d[:3 * vertices] = v[:3 * vertices]
-            sim.set_positions(x + e * d[:3 * vertices].reshape(-1, 3), "a")
+            d[: 3 * vertices] = v[: 3 * vertices]
+            sim.set_positions(x + e * d[: 3 * vertices].reshape(-1, 3), "a")
             rests.append(abs(sim.gradient - g - e * (K @ d)).max())
         slope = np.log2(rests[0] / rests[1])
         print(f"rests {rests[0]:.3g} {rests[1]:.3g}, slope {slope:.3f}")
@@ -74,7 +77,7 @@ class Results(unittest.TestCase):
         build = brio.Builder()
         build.body(x, triangles=triangles, material={"type": "neo-hookean", "E": 1e5}, cage=3)
         sim = build.sim(h=0.01)
-        self.assertEqual(sim.q.tolist(), scene.q.tolist()[-len(sim.q):])
+        self.assertEqual(sim.q.tolist(), scene.q.tolist()[-len(sim.q) :])
         sim.step(3)
         with self.assertRaises(brio.Error):
             brio.Builder().body(x, triangles=triangles[:40], material="neo-hookean", cage=3)

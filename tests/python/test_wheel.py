@@ -22,22 +22,51 @@ class Wheel(unittest.TestCase):
         if not (BUILD / "brio").is_file():
             raise unittest.SkipTest(f"{BUILD} has no program")
         import brio_wheel
+
         cls.folder = tempfile.TemporaryDirectory()
         cls.at = pathlib.Path(cls.folder.name)
         cls.wheel = cls.at / brio_wheel.make(cls.at, BUILD)
         cls.python = cls.at / "venv" / "bin" / "python"
-        cls.environment = {key: value for key, value in os.environ.items() if not key.startswith(("BRIO_", "PYTHON"))}
+        cls.environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("BRIO_", "PYTHON"))
+        }
         # numpy is that of the machine: nothing is fetched
-        subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", str(cls.at / "venv")], check=True, env=cls.environment)
-        subprocess.run([str(cls.python), "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", str(cls.wheel)], check=True,
-                       env=cls.environment)
+        subprocess.run(
+            [sys.executable, "-m", "venv", "--system-site-packages", str(cls.at / "venv")],
+            check=True,
+            env=cls.environment,
+        )
+        subprocess.run(
+            [
+                str(cls.python),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-index",
+                "--no-deps",
+                "--disable-pip-version-check",
+                str(cls.wheel),
+            ],
+            check=True,
+            env=cls.environment,
+        )
 
     @classmethod
     def tearDownClass(cls):
         cls.folder.cleanup()
 
     def run_in(self, *command):
-        return subprocess.run([str(part) for part in command], cwd=self.at, env=self.environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+        return subprocess.run(
+            [str(part) for part in command],
+            cwd=self.at,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
 
     def test_content(self):
         with zipfile.ZipFile(self.wheel) as wheel:
@@ -59,9 +88,24 @@ class Wheel(unittest.TestCase):
     def test_same_bytes(self):
         sets = ("time.end=0.1", "output.frames=[]")
         flags = [word for one in sets for word in ("--set", one)]
-        subprocess.run([str(BUILD / "brio"), "run", "cloth", "-o", str(self.at / "ours"), "--quiet", *flags], check=True)
-        self.run_in(self.at / "venv" / "bin" / "brio", "run", "cloth", "-o", self.at / "program", "--quiet", *flags)
-        self.run_in(self.python, "-c", f"import brio; brio.run('cloth', '{self.at}/python', set={list(sets)!r})")
+        subprocess.run(
+            [str(BUILD / "brio"), "run", "cloth", "-o", str(self.at / "ours"), "--quiet", *flags],
+            check=True,
+        )
+        self.run_in(
+            self.at / "venv" / "bin" / "brio",
+            "run",
+            "cloth",
+            "-o",
+            self.at / "program",
+            "--quiet",
+            *flags,
+        )
+        self.run_in(
+            self.python,
+            "-c",
+            f"import brio; brio.run('cloth', '{self.at}/python', set={list(sets)!r})",
+        )
         ours = (self.at / "ours" / "energy.csv").read_bytes()
         for name in ("program", "python"):
             self.assertEqual((self.at / name / "energy.csv").read_bytes(), ours, name)

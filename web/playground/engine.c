@@ -82,17 +82,22 @@ EMSCRIPTEN_KEEPALIVE const char *web_registry(void)
 
 /* ---- worlds ----------------------------------------------------------------------------- */
 
-EMSCRIPTEN_KEEPALIVE void web_free(World *w)
+static void free_lists(World *w)
 {
-    if (!w) return;
-    brio_sim_free(w->sim);
-    brio__scene_free(w->scene);
     brio__free(w->x);
     brio__free(w->v);
     brio__free(w->triangle);
     brio__free(w->edge);
     brio__free(w->body_start);
     brio__free(w->fixed);
+}
+
+EMSCRIPTEN_KEEPALIVE void web_free(World *w)
+{
+    if (!w) return;
+    brio_sim_free(w->sim);
+    brio__scene_free(w->scene);
+    free_lists(w);
     brio__free(w);
 }
 
@@ -332,12 +337,7 @@ static int commit(World *w, BrioBuilder *edit, BrioStatus status, BrioError *err
         brio_builder_free(edit);
         return refuse(error, status);
     }
-    brio__free(w->x);
-    brio__free(w->v);
-    brio__free(w->triangle);
-    brio__free(w->edge);
-    brio__free(w->body_start);
-    brio__free(w->fixed);
+    free_lists(w);
     w->triangles = w->edges = w->body_triangles = 0;
     return list_parts(w) ? 0 : refuse(NULL, BRIO_ERROR_MEMORY);
 }
