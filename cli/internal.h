@@ -41,6 +41,7 @@
 #include "picture/png.h"          /* render, reports: pictures as files */
 #include "picture/stage.h"        /* render, reports: a motion as a picture */
 #include "energy/material.h"      /* reference: materials by name */
+#include "potential/rigid.h"      /* reproduce: rigid motions */
 #include "run/run.h"              /* run, compare, check, spectrum: runs and results */
 #include "run/tables.h"           /* settle, proof: states as tables */
 #include "scene/parse.h"          /* import: documents that must be JSON */

@@ -36,7 +36,9 @@ enum {
     /* one linear solve per step, with forces linearised where it begins: friction, which holds
      * there, would hold everything */
     BRIO_LINEARISED = 512,
-    BRIO_USES_COMPONENTS = 1024 /* calls brio_stepper_unsupported or brio_stepper_scale */
+    /* calls brio_stepper_unsupported, brio_stepper_scale, brio_stepper_rigid or
+     * brio_stepper_isolated */
+    BRIO_USES_COMPONENTS = 1024
 };
 
 typedef struct BrioIntegrator {
@@ -274,6 +276,24 @@ BRIO_API void brio_stepper_random(BrioStepper *stepper, unsigned seed, double *x
 BRIO_API void brio_stepper_unsupported(BrioStepper *stepper, const double *gradient, double time,
                                        double *weight);
 BRIO_API void brio_stepper_scale(BrioStepper *stepper, double missing, double gain, double *v);
+
+/* Momenta of components (BRIO_USES_COMPONENTS). An impulse is a vector of the length of q, p, times
+ * `scale`, at a pose q. The first sets v to the rigid motion, at the pose q, of each component with
+ * the momentum of up to BRIO_IMPULSES of them: linear, and angular about the centre of mass of the
+ * pose at which each acts. Components that are fixed somewhere have none. `a`, unless NULL, is how
+ * its points accelerate as it turns, w x (w x r), over 1 + (time |w|)^2. (With q_n, M v and
+ * q', -M w: what w lacks of the momentum at the start of the step.) The second copies from `from`
+ * to `to` what belongs to components on which nothing but weight acts from outside: the sum of each
+ * gradient of P given is that of weight, to round-off. */
+typedef struct BrioImpulse {
+    const double *q, *p;
+    double scale;
+} BrioImpulse;
+enum { BRIO_IMPULSES = 4 };
+BRIO_API void brio_stepper_rigid(BrioStepper *stepper, const double *q, const BrioImpulse *impulse,
+                                 int count, double *v, double time, double *a);
+BRIO_API void brio_stepper_isolated(BrioStepper *stepper, const double *const *gradient, int count,
+                                    const double *from, double *to);
 
 /* ---- springs, one at a time (BRIO_SPRINGS_ONLY) ----------------------------------------- */
 

@@ -211,12 +211,16 @@ static const BrioField search_fields[] = {
      "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is "
      "then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose "
      "and gain energy, and 1 (never) otherwise."},
+    {"momentum", BRIO_BOOLEAN, "", 1, 0, 1, 0,
+     "Keeps the angular momentum of components that nothing touches, and balances it with the "
+     "torques of what does; false: the paper's form, which turns vibration into spin and back."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
 {
-    (void)traits;
-    const double *decay = values + 3;
+    const double *decay = values + 3, *after = decay + 1 + BRIO_MAX_LIST;
+    double fixed = after[2], momentum = after[5];
+    if (!isnan(fixed) || momentum == 0) *traits &= ~(unsigned)BRIO_KEEPS_ANGULAR_MOMENTUM;
     int count = (int)decay[0];
     if (values[0] > values[1])
         return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0],
@@ -311,12 +315,112 @@ static BrioStatus first_damping(BrioStepper *s, double h, bool flight, double *q
     return BRIO_OK;
 }
 
+/* ---- momenta ---- */
+
+/* scratch vectors: the force that acted at q_n, grad P there and at the end, and how points
+ * accelerate there because their component turns */
+enum { FORCE_N = 7, GRADIENT_N, GRADIENT, TURN_N, TURN, BEFORE, AFTER, OTHER, MOTION };
+
+/* Before the history is that of the end. What the first of solves that end early knows of q_n is
+ * not used (search_solve). */
+static void keep_start(BrioStepper *s, const double *acted, bool unused)
+{
+    double *force = brio_stepper_scratch(s, FORCE_N);
+    double *gradient = brio_stepper_scratch(s, GRADIENT_N);
+    bool sticks = brio_stepper_unfinished(s) && !unused;
+    brio_stepper_combine(s, !unused, acted, sticks, brio_stepper_history(s, STICKING), force);
+    brio_stepper_combine(s, 1, acted, 1, brio_stepper_history(s, LEFT), gradient);
+}
+
+static const double *turn_at_start(BrioStepper *s, double h)
+{
+    double *p = brio_stepper_scratch(s, BEFORE), *turn = brio_stepper_scratch(s, TURN_N);
+    const double *q = brio_stepper_q(s);
+    brio_stepper_mass_multiply(s, brio_stepper_v(s), p);
+    brio_stepper_rigid(s, q, &(BrioImpulse){q, p, 1}, 1, brio_stepper_scratch(s, MOTION), h, turn);
+    return turn;
+}
+
+/* w += h/2 times how points accelerate at the end because their component turns: with the momentum
+ * that the forces of the solve, M (w - v + h/2 turn_n)/h, give it. */
+static void turn_at_end(BrioStepper *s, double h, const double *q, double *w)
+{
+    double *before = brio_stepper_scratch(s, BEFORE), *change = brio_stepper_scratch(s, AFTER);
+    double *turn = brio_stepper_scratch(s, TURN), *motion = brio_stepper_scratch(s, MOTION);
+    const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, change, 1}};
+    brio_stepper_combine(s, 1, w, -1, brio_stepper_v(s), change);
+    brio_stepper_combine(s, 1, change, h / 2, brio_stepper_scratch(s, TURN_N), change);
+    brio_stepper_mass_multiply(s, change, change);
+    brio_stepper_mass_multiply(s, brio_stepper_v(s), before);
+    brio_stepper_rigid(s, q, impulse, 2, motion, h, turn);
+    brio_stepper_combine(s, 1, w, h / 2, turn, w);
+}
+
+/* Adds to w the rigid motions with which it has the momenta at the start and those that the forces
+ * of the end give, about q'. On components that only weight and damping act on, what the solve left
+ * over does not count. */
+static void balance_velocity(BrioStepper *s, double h, const double *q, double *w)
+{
+    double *before = brio_stepper_scratch(s, BEFORE), *after = brio_stepper_scratch(s, AFTER);
+    double *other = brio_stepper_scratch(s, OTHER), *motion = brio_stepper_scratch(s, MOTION);
+    double *gradient = brio_stepper_scratch(s, GRADIENT), *given = motion;
+    const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
+    const double *const gradients[1] = {gradient};
+    turn_at_end(s, h, q, w);
+    brio_stepper_combine(s, h / 2, brio_stepper_scratch(s, TURN), -h / 2,
+                         brio_stepper_scratch(s, TURN_N), after);
+    brio_stepper_combine(s, 1, after, 1, brio_stepper_v(s), after);
+    brio_stepper_mass_multiply(s, after, after);
+    brio_stepper_uniform_gradient(s, given);
+    brio_stepper_combine(s, h, given, h, brio_stepper_history(s, RUBBED), given);
+    brio_stepper_mass_multiply(s, w, other);
+    brio_stepper_combine(s, 1, other, 1, given, other);
+    brio_stepper_combine(s, 1, brio_stepper_history(s, ACTED), 1, brio_stepper_history(s, LEFT),
+                         gradient);
+    brio_stepper_isolated(s, gradients, 1, other, after);
+    brio_stepper_rigid(s, q, impulse, 2, motion, 0, NULL);
+    brio_stepper_combine(s, 1, w, 1, motion, w);
+}
+
+/* Takes from dv the rigid motions that it has too much of: it is to have the momenta of the forces
+ * of the end, about q', less those of the start, about q_n. p = M dv. */
+static void balance_change(BrioStepper *s, double h, const double *q, double *dv, double *p)
+{
+    double *before = brio_stepper_scratch(s, BEFORE), *after = brio_stepper_scratch(s, AFTER);
+    double *other = brio_stepper_scratch(s, OTHER), *motion = brio_stepper_scratch(s, MOTION);
+    const double *force = brio_stepper_scratch(s, FORCE_N);
+    const double *const gradients[2] = {brio_stepper_scratch(s, GRADIENT),
+                                        brio_stepper_scratch(s, GRADIENT_N)};
+    const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
+    brio_stepper_combine(s, h, force, 0, force, before);
+    brio_stepper_combine(s, h, force, 0, force, after);
+    brio_stepper_combine(s, 0, other, 0, other, other);
+    brio_stepper_isolated(s, gradients, 2, other, before);
+    brio_stepper_isolated(s, gradients, 2, p, after);
+    brio_stepper_rigid(s, q, impulse, 2, motion, 0, NULL);
+    brio_stepper_combine(s, 1, dv, 1, motion, dv);
+    brio_stepper_mass_multiply(s, dv, p);
+}
+
+/* Adds the kinetic energy `missing` by scaling what is no rigid motion by up to `gain`. */
+static void scale_shape(BrioStepper *s, double missing, double gain, const double *q, double *v)
+{
+    double *rigid = brio_stepper_scratch(s, MOTION), *momentum = brio_stepper_scratch(s, AFTER);
+    brio_stepper_mass_multiply(s, v, momentum);
+    brio_stepper_rigid(s, q, &(BrioImpulse){q, momentum, 1}, 1, rigid, 0, NULL);
+    brio_stepper_combine(s, 1, v, -1, rigid, v);
+    double moving = brio_stepper_kinetic(s, v);
+    double factor = moving > 0 ? sqrt(fmax(1 + missing / moving, 0)) : 1;
+    brio_stepper_combine(s, fmin(fmax(factor, 1 / gain), gain), v, 1, rigid, v);
+}
+
 /* Backward Euler's step with what A-search chooses from: w, dv, M dv and P at its end. */
 static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, double *dv,
                                double *p, double *potential)
 {
     bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio_stepper_unfinished(s);
     bool flight = brio_stepper_value(s, "flight") != 0;
+    bool momentum = brio_stepper_value(s, "momentum") != 0;
     double *rubbed = brio_stepper_history(s, RUBBED);
     if (*brio_stepper_memo(s, ACTED_WITH) == 0) BRIO_CHECK(first_damping(s, h, flight, q, rubbed));
     const double *acted = acted_at_start(s), *v = brio_stepper_v(s);
@@ -328,6 +432,11 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
         brio_stepper_combine(s, 1, acted, 1, rubbed, slower);
         brio_stepper_unsupported(s, slower, -h / 2, fall);
         brio_stepper_combine(s, 1, v, -1, fall, slower);
+        v = slower;
+    }
+    if (momentum) {
+        keep_start(s, acted, first_solve);
+        brio_stepper_combine(s, 1, v, -h / 2, turn_at_start(s, h), slower);
         v = slower;
     }
     BRIO_CHECK(euler(s, h, v, acted, q, w, dv, p, potential));
@@ -397,6 +506,11 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double keeps = exp(-decay_exponent(s, h));
     target = ground + keeps * (target + added - dissipated - ground);
     double fraction = 0, rubbed = rub(s, h, q, dv, p, dissipated, &fraction);
+    bool momentum = brio_stepper_value(s, "momentum") != 0;
+    if (momentum) {
+        balance_velocity(s, h, q, w);
+        balance_change(s, h, q, dv, p);
+    }
     BRIO_CHECK(hold(s, h, q, w, dv, p));
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
@@ -413,7 +527,11 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);
-        brio_stepper_scale(s, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
+        double missing = -(excess - alpha * linear + alpha * alpha * square / 2);
+        if (momentum)
+            scale_shape(s, missing, gain, q, w);
+        else
+            brio_stepper_scale(s, missing, gain, w);
         return brio_stepper_accept(s, h, q, w);
     }
     return correct(s, h, alpha, q, w, dv);
@@ -426,8 +544,9 @@ BRIO_INTEGRATOR(a_search){
     .citation = "You2026",
     .order = 1,
     .history = 4,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
-              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS | BRIO_TAKES_CONSTRAINTS,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |
+              BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS |
+              BRIO_TAKES_CONSTRAINTS,
     .fields = search_fields,
     .step = search_step,
     .check = search_check,

@@ -517,3 +517,25 @@ void brio_stepper_scale(BrioStepper *s, double missing, double gain, double *v)
     BRIO_NEEDS_OR_NOTHING(s && v);
     if (s->components) brio__components_scale(s->components, missing, gain, v);
 }
+
+void brio_stepper_rigid(BrioStepper *s, const double *q, const BrioImpulse *impulse, int count,
+                        double *v, double time, double *a)
+{
+    BRIO_NEEDS_OR_NOTHING(s && q && impulse && v);
+    size_t bytes = (size_t)s->state->coordinates * sizeof *v;
+    if (s->rigid) {
+        brio__rigid_motion(s->rigid, q, impulse, count, v, time, a);
+    } else {
+        memset(v, 0, bytes);
+        if (a) memset(a, 0, bytes);
+    }
+}
+
+void brio_stepper_isolated(BrioStepper *s, const double *const *gradient, int count,
+                           const double *from, double *to)
+{
+    BRIO_NEEDS_OR_NOTHING(s && gradient && from && to);
+    if (!s->rigid) return;
+    brio_stepper_uniform_gradient(s, s->difference);
+    brio__rigid_isolated(s->rigid, s->difference, gradient, count, from, to);
+}
