@@ -69,6 +69,9 @@ static const Variant variants[] = {
       {"b", {3, FIRST, SECOND, LAMBDA}}}},
     {"decoupled backward-euler", "decoupled", 1, {{"tableau", {5}}}},
     {"decoupled sdirk2, 0.5", "decoupled", 2, {{"alpha", {0.5}}}},
+    {"a-search as printed", "a-search", 1, {{"flight", {0}}, {"momentum", {0}}}},
+    {"a-search without momentum", "a-search", 1, {{"momentum", {0}}}},
+    {"fepr over midpoint", "fepr", 2, {{"base", {0}}}},
 };
 
 /* What damps. Implicit methods take Rayleigh's stiffness of the start of the step [You2026,

@@ -281,7 +281,7 @@ BRIO_API void brio_stepper_scale(BrioStepper *stepper, double missing, double ga
  * `scale`, at a pose q. The first sets v to the rigid motion, at the pose q, of each component with
  * the momentum of up to BRIO_IMPULSES of them: linear, and angular about the centre of mass of the
  * pose at which each acts. Components that are fixed somewhere have none. `a`, unless NULL, is how
- * its points accelerate as it turns, w x (w x r), over 1 + (time |w|)^2. (With q_n, M v and
+ * its points accelerate as it turns, w x (w x r). (With q_n, M v and
  * q', -M w: what w lacks of the momentum at the start of the step.) The second copies from `from`
  * to `to` what belongs to components on which nothing but weight acts from outside: the sum of each
  * gradient of P given is that of weight, to round-off. */
@@ -291,7 +291,7 @@ typedef struct BrioImpulse {
 } BrioImpulse;
 enum { BRIO_IMPULSES = 4 };
 BRIO_API void brio_stepper_rigid(BrioStepper *stepper, const double *q, const BrioImpulse *impulse,
-                                 int count, double *v, double time, double *a);
+                                 int count, double *v, double *a);
 BRIO_API void brio_stepper_isolated(BrioStepper *stepper, const double *const *gradient, int count,
                                     const double *from, double *to);
 

@@ -317,9 +317,8 @@ static BrioStatus first_damping(BrioStepper *s, double h, bool flight, double *q
 
 /* ---- momenta ---- */
 
-/* scratch vectors: the force that acted at q_n, grad P there and at the end, and how points
- * accelerate there because their component turns */
-enum { FORCE_N = 7, GRADIENT_N, GRADIENT, TURN_N, TURN, BEFORE, AFTER, OTHER, MOTION };
+/* scratch vectors: the force that acted at q_n, grad P there and at the end, and room */
+enum { FORCE_N = 7, GRADIENT_N, GRADIENT, BEFORE, AFTER, OTHER, MOTION };
 
 /* Before the history is that of the end. What the first of solves that end early knows of q_n is
  * not used (search_solve). */
@@ -332,30 +331,6 @@ static void keep_start(BrioStepper *s, const double *acted, bool unused)
     brio_stepper_combine(s, 1, acted, 1, brio_stepper_history(s, LEFT), gradient);
 }
 
-static const double *turn_at_start(BrioStepper *s, double h)
-{
-    double *p = brio_stepper_scratch(s, BEFORE), *turn = brio_stepper_scratch(s, TURN_N);
-    const double *q = brio_stepper_q(s);
-    brio_stepper_mass_multiply(s, brio_stepper_v(s), p);
-    brio_stepper_rigid(s, q, &(BrioImpulse){q, p, 1}, 1, brio_stepper_scratch(s, MOTION), h, turn);
-    return turn;
-}
-
-/* w += h/2 times how points accelerate at the end because their component turns: with the momentum
- * that the forces of the solve, M (w - v + h/2 turn_n)/h, give it. */
-static void turn_at_end(BrioStepper *s, double h, const double *q, double *w)
-{
-    double *before = brio_stepper_scratch(s, BEFORE), *change = brio_stepper_scratch(s, AFTER);
-    double *turn = brio_stepper_scratch(s, TURN), *motion = brio_stepper_scratch(s, MOTION);
-    const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, change, 1}};
-    brio_stepper_combine(s, 1, w, -1, brio_stepper_v(s), change);
-    brio_stepper_combine(s, 1, change, h / 2, brio_stepper_scratch(s, TURN_N), change);
-    brio_stepper_mass_multiply(s, change, change);
-    brio_stepper_mass_multiply(s, brio_stepper_v(s), before);
-    brio_stepper_rigid(s, q, impulse, 2, motion, h, turn);
-    brio_stepper_combine(s, 1, w, h / 2, turn, w);
-}
-
 /* Adds to w the rigid motions with which it has the momenta at the start and those that the forces
  * of the end give, about q'. On components that only weight and damping act on, what the solve left
  * over does not count. */
@@ -366,11 +341,8 @@ static void balance_velocity(BrioStepper *s, double h, const double *q, double *
     double *gradient = brio_stepper_scratch(s, GRADIENT), *given = motion;
     const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
     const double *const gradients[1] = {gradient};
-    turn_at_end(s, h, q, w);
-    brio_stepper_combine(s, h / 2, brio_stepper_scratch(s, TURN), -h / 2,
-                         brio_stepper_scratch(s, TURN_N), after);
-    brio_stepper_combine(s, 1, after, 1, brio_stepper_v(s), after);
-    brio_stepper_mass_multiply(s, after, after);
+    brio_stepper_mass_multiply(s, brio_stepper_v(s), before);
+    brio_stepper_combine(s, 1, before, 0, before, after);
     brio_stepper_uniform_gradient(s, given);
     brio_stepper_combine(s, h, given, h, brio_stepper_history(s, RUBBED), given);
     brio_stepper_mass_multiply(s, w, other);
@@ -378,7 +350,7 @@ static void balance_velocity(BrioStepper *s, double h, const double *q, double *
     brio_stepper_combine(s, 1, brio_stepper_history(s, ACTED), 1, brio_stepper_history(s, LEFT),
                          gradient);
     brio_stepper_isolated(s, gradients, 1, other, after);
-    brio_stepper_rigid(s, q, impulse, 2, motion, 0, NULL);
+    brio_stepper_rigid(s, q, impulse, 2, motion, NULL);
     brio_stepper_combine(s, 1, w, 1, motion, w);
 }
 
@@ -397,7 +369,7 @@ static void balance_change(BrioStepper *s, double h, const double *q, double *dv
     brio_stepper_combine(s, 0, other, 0, other, other);
     brio_stepper_isolated(s, gradients, 2, other, before);
     brio_stepper_isolated(s, gradients, 2, p, after);
-    brio_stepper_rigid(s, q, impulse, 2, motion, 0, NULL);
+    brio_stepper_rigid(s, q, impulse, 2, motion, NULL);
     brio_stepper_combine(s, 1, dv, 1, motion, dv);
     brio_stepper_mass_multiply(s, dv, p);
 }
@@ -407,7 +379,7 @@ static void scale_shape(BrioStepper *s, double missing, double gain, const doubl
 {
     double *rigid = brio_stepper_scratch(s, MOTION), *momentum = brio_stepper_scratch(s, AFTER);
     brio_stepper_mass_multiply(s, v, momentum);
-    brio_stepper_rigid(s, q, &(BrioImpulse){q, momentum, 1}, 1, rigid, 0, NULL);
+    brio_stepper_rigid(s, q, &(BrioImpulse){q, momentum, 1}, 1, rigid, NULL);
     brio_stepper_combine(s, 1, v, -1, rigid, v);
     double moving = brio_stepper_kinetic(s, v);
     double factor = moving > 0 ? sqrt(fmax(1 + missing / moving, 0)) : 1;
@@ -434,11 +406,7 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
         brio_stepper_combine(s, 1, v, -1, fall, slower);
         v = slower;
     }
-    if (momentum) {
-        keep_start(s, acted, first_solve);
-        brio_stepper_combine(s, 1, v, -h / 2, turn_at_start(s, h), slower);
-        v = slower;
-    }
+    if (momentum) keep_start(s, acted, first_solve);
     BRIO_CHECK(euler(s, h, v, acted, q, w, dv, p, potential));
     brio_stepper_combine(s, 0, rubbed, 0, rubbed, rubbed);
     brio_stepper_add_damping(s, 1, rubbed);

@@ -39,7 +39,7 @@ static double shape_change(BrioStepper *s, const double *q)
     brio_stepper_combine(s, 0.5, q, 0.5, q_n, y);
     brio_stepper_combine(s, 1, q, -1, q_n, d);
     brio_stepper_mass_multiply(s, d, p);
-    brio_stepper_rigid(s, y, &(BrioImpulse){y, p, 1}, 1, rigid, 0, NULL);
+    brio_stepper_rigid(s, y, &(BrioImpulse){y, p, 1}, 1, rigid, NULL);
     brio_stepper_combine(s, 1, d, -1, rigid, d);
     brio_stepper_mass_multiply(s, d, p);
     return brio_stepper_dot(s, d, p);
@@ -62,11 +62,13 @@ static double midpoint_work(BrioStepper *s, double h, const double *q)
 /* What the last midpoint step, to q, says of lambda. `added`: work of what moves from outside. */
 static double slope(BrioStepper *s, double h, double start, const double *q, double *added)
 {
-    double dissipated;
-    double square = shape_change(s, q);
+    double dissipated, noise, square = shape_change(s, q);
     brio_stepper_work(s, q, h, added, &dissipated);
-    double change = brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL) - start - *added;
-    return square > 0 ? (change - midpoint_work(s, h, q)) / square : 0;
+    double end = brio_stepper_evaluate(s, q, brio_stepper_time(s) + h, NULL, &noise);
+    double work = midpoint_work(s, h, q), left = end - start - *added - work;
+    /* round-off of a motion that is hardly more than rigid */
+    if (fabs(left) <= 2 * noise + 64 * DBL_EPSILON * (fabs(start) + fabs(work))) return 0;
+    return left / square;
 }
 
 /* The end of the step in NEXT. */

@@ -48,7 +48,7 @@ static void mend_momenta(const Projection *p, const double *q, double *v)
         {brio_stepper_scratch(s, FORCE_POSE), brio_stepper_scratch(s, CHANGE), 1},
         {q, momentum, -1}};
     brio_stepper_mass_multiply(s, v, momentum);
-    brio_stepper_rigid(s, q, impulse, 3, rigid, 0, NULL);
+    brio_stepper_rigid(s, q, impulse, 3, rigid, NULL);
     brio_stepper_combine(s, 1, v, 1, rigid, v);
 }
 
@@ -64,7 +64,7 @@ static bool improve(Projection *p)
     energy_at(p, q, v, gradient, &potential);
     brio_stepper_mass_solve(s, gradient, dq);
     brio_stepper_mass_multiply(s, v, momentum);
-    brio_stepper_rigid(s, q, &(BrioImpulse){q, momentum, 1}, 1, dv, 0, turning);
+    brio_stepper_rigid(s, q, &(BrioImpulse){q, momentum, 1}, 1, dv, turning);
     brio_stepper_combine(s, 1, v, -1, dv, dv);
     brio_stepper_combine(s, 1, dq, 1, turning, dq);
     double square =
@@ -146,7 +146,7 @@ BRIO_INTEGRATOR(fepr){
     .summary = "A step of backward Euler (or midpoint), moved to the nearest state with its energy "
                "and momenta: positions too, so no barriers.",
     .citation = "Dinev2018b",
-    .order = 1,
+    .order = 0, /* none claimed: 0.79 to 0.98 are measured over backward Euler, 2 over midpoint */
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |
               BRIO_ENERGY_CONTROLLED | BRIO_USES_COMPONENTS,
     .fields = fields,

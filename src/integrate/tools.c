@@ -519,12 +519,12 @@ void brio_stepper_scale(BrioStepper *s, double missing, double gain, double *v)
 }
 
 void brio_stepper_rigid(BrioStepper *s, const double *q, const BrioImpulse *impulse, int count,
-                        double *v, double time, double *a)
+                        double *v, double *a)
 {
     BRIO_NEEDS_OR_NOTHING(s && q && impulse && v);
     size_t bytes = (size_t)s->state->coordinates * sizeof *v;
     if (s->rigid) {
-        brio__rigid_motion(s->rigid, q, impulse, count, v, time, a);
+        brio__rigid_motion(s->rigid, q, impulse, count, v, a);
     } else {
         memset(v, 0, bytes);
         if (a) memset(a, 0, bytes);

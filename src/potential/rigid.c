@@ -155,7 +155,7 @@ static void solve_component(const BrioRigid *r, int32_t component)
 }
 
 void brio__rigid_motion(const BrioRigid *r, const double *q, const BrioImpulse *impulse, int count,
-                        double *v, double time, double *a)
+                        double *v, double *a)
 {
     const BrioComponents *f = r->components;
     const double *pose[BRIO_IMPULSES + 1];
@@ -168,13 +168,11 @@ void brio__rigid_motion(const BrioRigid *r, const double *q, const BrioImpulse *
     for (int32_t p = 0; p < f->count; p++) solve_component(r, p);
     for (int64_t b = 0; b < f->system->block_count; b++) {
         const double *row = row_of(r, b), *w = row + ANGULAR;
-        double d[3], turn[3], square = time * time * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+        double d[3], turn[3];
         arm(row, pose, count, b, d);
         cross(w, d, turn);
         for (int c = 0; c < 3; c++) v[3 * b + c] = row[LINEAR + c] + turn[c];
-        if (!a) continue;
-        cross(w, turn, a + 3 * b);
-        for (int c = 0; c < 3; c++) a[3 * b + c] /= 1 + square;
+        if (a) cross(w, turn, a + 3 * b);
     }
 }
 
