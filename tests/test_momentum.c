@@ -14,15 +14,15 @@
 // clang-format on
 #include "simulate.h"
 
-enum { MOST = 600 };
+enum { VERTICES = 600 };
 
 /* Stretches body 0 along x by a factor and spins it about a skew axis through the origin. */
 static void begin(BrioSim *sim, double stretch, double spin)
 {
     static const double axis[3] = {0.26726124191242440, 0.53452248382484879, 0.80178372573727319};
-    double x[3 * MOST], v[3 * MOST];
+    double x[3 * VERTICES], v[3 * VERTICES];
     int64_t count = sim->system->body[0].count;
-    assert_true(count <= MOST);
+    assert_true(count <= VERTICES);
     brio_sim_positions(sim, 0, x);
     brio_sim_velocities(sim, 0, v);
     for (int64_t i = 0; i < count; i++) x[3 * i] *= stretch;

@@ -107,7 +107,7 @@ static const Trial trials[] = {
 
 /* Shares are means over the run, of the mean of kinetic plus elastic energy. */
 typedef struct Outcome {
-    bool made, finished;
+    bool created, finished;
     double rigid, vibrating, elastic;
     double lowest, highest; /* total energy, as a change over the first kinetic and elastic one */
     /* distance of the energy from its target, likewise: the largest, and the mean of the second
@@ -165,7 +165,7 @@ static double length(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] 
 
 static Outcome watch(Report *r, BrioSim *sim, double seconds, const char *what)
 {
-    Outcome o = {.made = true, .finished = true};
+    Outcome o = {.created = true, .finished = true};
     BrioLedger first, now;
     int64_t steps = (int64_t)round(seconds / sim->h), every = BRIO_MAX(steps / 600, 1);
     double sum = 0;

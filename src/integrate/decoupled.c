@@ -45,6 +45,17 @@
  * alpha of the one without the other is a velocity of 100 m/s. There friction is a part of the
  * force that acted, of this step and of the one before. What it takes is that of the solve.
  *
+ * Forces have their torques about the poses at which they act. The formulas above see the momentum
+ * M v and the forces of the start from the pose of the end, so that alpha, which is chosen for the
+ * energy, would turn vibration into spin and back. A-search adds to w and takes from dv the rigid
+ * rotations of each free component (c0 and c1) with which every w - alpha dv has the angular
+ * momentum about the centre of mass
+ *
+ *     S' = S + h ((1 - alpha) sum r' x F' + alpha sum r x F_n),
+ *
+ * and free components keep theirs to round-off. The energy is still a quadratic in alpha
+ * (docs/results.md). `momentum: false` is the paper's form.
+ *
  * What a solve leaves unbalanced is a force R that acted too,
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in

@@ -136,7 +136,8 @@ static BrioStatus step(BrioStepper *s, double h)
 static const BrioField fields[] = {
     {"base", BRIO_CHOICE, "implicit-midpoint|backward-euler", BACKWARD, 0, 1, 0,
      "The method whose step is projected."},
-    {"iterations", BRIO_INTEGER, "", 50, 0, 1000, 0, "Most iterations of a projection."},
+    {"iterations", BRIO_INTEGER, "", 50, 0, 1000, 0,
+     "Maximum number of iterations of a projection."},
     {"eps", BRIO_REAL, "", 1e-10, 0, 1, 0,
      "Error of the energy that is tolerated, as a share of the kinetic energy."},
     {0}};

@@ -522,6 +522,7 @@ void brio_stepper_rigid(BrioStepper *s, const double *q, const BrioImpulse *impu
                         double *v, double *a)
 {
     BRIO_NEEDS_OR_NOTHING(s && q && impulse && v);
+    for (int k = 0; k < count; k++) BRIO_NEEDS_OR_NOTHING(impulse[k].q && impulse[k].p);
     size_t bytes = (size_t)s->state->coordinates * sizeof *v;
     if (s->rigid) {
         brio__rigid_motion(s->rigid, q, impulse, count, v, a);
@@ -535,6 +536,7 @@ void brio_stepper_isolated(BrioStepper *s, const double *const *gradient, int co
                            const double *from, double *to)
 {
     BRIO_NEEDS_OR_NOTHING(s && gradient && from && to);
+    for (int k = 0; k < count; k++) BRIO_NEEDS_OR_NOTHING(gradient[k]);
     if (!s->rigid) return;
     brio_stepper_uniform_gradient(s, s->difference);
     brio__rigid_isolated(s->rigid, s->difference, gradient, count, from, to);
