@@ -47,14 +47,14 @@
  *
  * Forces have their torques about the poses at which they act. The formulas above see the momentum
  * M v and the forces of the start from the pose of the end, so that alpha, which is chosen for the
- * energy, would turn vibration into spin and back. A-search adds to w and takes from dv the rigid
- * rotations of each free component (c0 and c1) with which every w - alpha dv has the angular
- * momentum about the centre of mass
+ * energy, may turn vibration into spin and back. With `momentum: true` A-search adds to w and takes
+ * from dv the rigid rotations of each free component (c0 and c1) with which every w - alpha dv has
+ * the angular momentum about the centre of mass
  *
  *     S' = S + h ((1 - alpha) sum r' x F' + alpha sum r x F_n),
  *
  * and free components keep theirs to round-off. The energy is still a quadratic in alpha
- * (docs/results.md). `momentum: false` is the paper's form.
+ * (docs/results.md).
  *
  * What a solve leaves unbalanced is a force R that acted too,
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
@@ -222,16 +222,16 @@ static const BrioField search_fields[] = {
      "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is "
      "then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose "
      "and gain energy, and 1 (never) otherwise."},
-    {"momentum", BRIO_BOOLEAN, "", 1, 0, 1, 0,
-     "Keeps the angular momentum of components that nothing touches, and balances it with the "
-     "torques of what does; false: the paper's form, which turns vibration into spin and back."},
+    {"momentum", BRIO_BOOLEAN, "", 0, 0, 1, 0,
+     "Keeps the angular momentum of free components, and balances it with the torques of what "
+     "touches them; false: the paper's form, which may turn vibration into spin and back."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
 {
     const double *decay = values + 3, *after = decay + 1 + BRIO_MAX_LIST;
     double fixed = after[2], momentum = after[5];
-    if (!isnan(fixed) || momentum == 0) *traits &= ~(unsigned)BRIO_KEEPS_ANGULAR_MOMENTUM;
+    if (isnan(fixed) && momentum != 0) *traits |= BRIO_KEEPS_ANGULAR_MOMENTUM;
     int count = (int)decay[0];
     if (values[0] > values[1])
         return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0],
@@ -523,9 +523,8 @@ BRIO_INTEGRATOR(a_search){
     .citation = "You2026",
     .order = 1,
     .history = 4,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |
-              BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS |
-              BRIO_TAKES_CONSTRAINTS,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
+              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS | BRIO_TAKES_CONSTRAINTS,
     .fields = search_fields,
     .step = search_step,
     .check = search_check,
