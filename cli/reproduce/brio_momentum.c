@@ -109,11 +109,13 @@ static const Trial trials[] = {
 typedef struct Outcome {
     bool created, finished;
     double rigid, vibrating, elastic;
-    double lowest, highest; /* total energy, as a change over the first kinetic and elastic one */
+    /* change of the total energy over the first or mean kinetic and elastic energy, whichever is
+     * larger */
+    double lowest, highest;
     /* distance of the energy from its target, likewise: the largest, and the mean of the second
      * half of the run */
     double miss, settled;
-    double linear, angular; /* largest change of momenta over the first ones (or the scale) */
+    double linear, angular; /* largest change of momenta over the largest ones */
     double seconds;         /* how far it came */
 } Outcome;
 
@@ -154,11 +156,11 @@ static double rigid_energy(BrioSim *sim)
     return energy;
 }
 
-static double change_of(const double now[3], const double first[3], double scale)
+static double change_of(const double now[3], const double first[3])
 {
     double sum = 0;
     for (int r = 0; r < 3; r++) sum += (now[r] - first[r]) * (now[r] - first[r]);
-    return sqrt(sum) / scale;
+    return sqrt(sum);
 }
 
 static double length(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
@@ -169,11 +171,9 @@ static Outcome watch(Report *r, BrioSim *sim, double seconds, const char *what)
     BrioLedger first, now;
     int64_t steps = (int64_t)round(seconds / sim->h), every = BRIO_MAX(steps / 600, 1);
     double sum = 0;
-    int64_t late = 0;
+    int64_t late = 0, count = 0;
     brio_sim_ledger(sim, &first);
-    double scale = first.kinetic + first.elastic;
-    if (!(scale > 0)) scale = 1;
-    double turning = fmax(length(first.angular), 1e-12), moving = length(first.momentum);
+    double turning = length(first.angular), moving = length(first.momentum);
     for (int64_t k = 1; k <= steps && o.finished; k++) {
         o.finished = brio_sim_step(sim, NULL) == BRIO_OK;
         if (!o.finished || k % every) continue;
@@ -183,21 +183,29 @@ static Outcome watch(Report *r, BrioSim *sim, double seconds, const char *what)
         o.vibrating += now.kinetic - rigid;
         o.elastic += now.elastic;
         sum += now.kinetic + now.elastic;
-        o.lowest = fmin(o.lowest, (now.total - first.total) / scale);
-        o.highest = fmax(o.highest, (now.total - first.total) / scale);
-        double off = isnan(now.target) ? 0 : fabs(now.total - now.target) / scale;
+        count++;
+        o.lowest = fmin(o.lowest, now.total - first.total);
+        o.highest = fmax(o.highest, now.total - first.total);
+        double off = isnan(now.target) ? 0 : fabs(now.total - now.target);
         o.miss = fmax(o.miss, off);
         if (2 * k > steps) {
             o.settled += off;
             late++;
         }
-        o.angular = fmax(o.angular, change_of(now.angular, first.angular, turning));
-        o.linear = fmax(o.linear, change_of(now.momentum, first.momentum, fmax(moving, turning)));
+        turning = fmax(turning, length(now.angular));
+        moving = fmax(moving, length(now.momentum));
+        o.angular = fmax(o.angular, change_of(now.angular, first.angular));
+        o.linear = fmax(o.linear, change_of(now.momentum, first.momentum));
         o.seconds = now.time;
         report_progress(r, (double)k / (double)steps, "%s", what);
     }
+    double scale = fmax(first.kinetic + first.elastic, sum / (double)count);
     o.rigid /= sum, o.vibrating /= sum, o.elastic /= sum;
-    if (late > 0) o.settled /= (double)late;
+    o.lowest /= scale, o.highest /= scale, o.miss /= scale;
+    o.settled /= scale * (double)late;
+    if (turning > 0) o.angular /= turning;
+    /* a body that stays where it is has next to none: then its spin over a metre counts */
+    if (moving > 0) o.linear /= fmax(moving, turning);
     return o;
 }
 
@@ -317,11 +325,12 @@ REPRODUCTION(brio_momentum){
     .paper = "Brio2026",
     .summary = "energy and momenta together: A-search with momenta beside the printed form and six "
                "rivals",
-    .about = "Each line: the share of rigid motion in kinetic plus elastic energy, mean over the "
-             "run; vib and el: the shares of vibration and elasticity; dL: the largest change of "
-             "angular momentum; H: how far the total energy went down and up, as a share of the "
-             "first kinetic and elastic energy. References: explicit or second order at short "
-             "steps. Methods that do not take barriers or constraints say so.",
+    .about =
+        "Each line: the share of rigid motion in kinetic plus elastic energy, mean over the "
+        "run; vib and el: the shares of vibration and elasticity; dL: the largest change of "
+        "angular momentum; H: how far the total energy went down and up, as a share of the "
+        "first or mean kinetic and elastic energy. References: explicit or second order at short "
+        "steps. Methods that do not take barriers or constraints say so.",
     .minutes = 10,
     .run = run,
 };

@@ -222,7 +222,7 @@ static const BrioField search_fields[] = {
      "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is "
      "then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose "
      "and gain energy, and 1 (never) otherwise."},
-    {"momentum", BRIO_BOOLEAN, "", 0, 0, 1, 0,
+    {"momentum", BRIO_BOOLEAN, "", 1, 0, 1, 0,
      "Keeps the angular momentum of free components, and balances it with the torques of what "
      "touches them; false: the paper's form, which may turn vibration into spin and back."},
     {0}};
@@ -326,10 +326,12 @@ static BrioStatus first_damping(BrioStepper *s, double h, bool flight, double *q
     return BRIO_OK;
 }
 
-/* ---- momenta ---- */
+/* ---- momenta ---------------------------------------------------------------------------- */
 
-/* scratch vectors: the force that acted at q_n, grad P there and at the end, and room */
-enum { FORCE_N = 7, GRADIENT_N, GRADIENT, BEFORE, AFTER, OTHER, MOTION };
+/* scratch vectors: h g/2 of what flies; the force that acted at q_n, grad P there and at the end;
+ * the rigid way, the velocities that the solve starts from, what turning changes of forces; room */
+enum { FALL = 4, FORCE_N = 7, GRADIENT_N, GRADIENT, WAY, STARTED, TURN };
+enum { BEFORE = TURN + 1, AFTER, OTHER, MOTION };
 
 /* Before the history is that of the end. What the first of solves that end early knows of q_n is
  * not used (search_solve). */
@@ -342,18 +344,47 @@ static void keep_start(BrioStepper *s, const double *acted, bool unused)
     brio_stepper_combine(s, 1, acted, 1, brio_stepper_history(s, LEFT), gradient);
 }
 
-/* Adds to w the rigid motions with which it has the momenta at the start and those that the forces
- * of the end give, about q'. On components that only weight and damping act on, what the solve left
- * over does not count. */
+/* Velocities to start from instead of v, so that backward Euler takes a rigid body that turns to
+ * where it is after h, with the forces that this needs: with the way x(h) of such a body,
+ * q_n + h started + h^2 a' = q_n + x(h), where a' = (x(2h) - 2 x(h))/h^2 is the acceleration of the
+ * end. That at q_n is (x(h) + x(-h))/h^2, and h (a' - a_n) is no part of dv. */
+static const double *start_turning(BrioStepper *s, double h, const double *v, bool unused)
+{
+    double *p = brio_stepper_scratch(s, BEFORE), *rigid = brio_stepper_scratch(s, MOTION);
+    double *way = brio_stepper_scratch(s, WAY), *twice = brio_stepper_scratch(s, AFTER);
+    double *back = brio_stepper_scratch(s, OTHER), *turn = brio_stepper_scratch(s, TURN);
+    double *started = brio_stepper_scratch(s, STARTED), rate = unused ? 0 : 1 / h;
+    const double *q = brio_stepper_q(s);
+    brio_stepper_mass_multiply(s, brio_stepper_v(s), p);
+    brio_stepper_rigid(s, q, &(BrioImpulse){q, p, 1}, 1, rigid, NULL);
+    brio_stepper_rigid_way(s, q, p, h, way);
+    brio_stepper_rigid_way(s, q, p, 2 * h, twice);
+    brio_stepper_rigid_way(s, q, p, -h, back);
+    brio_stepper_combine(s, rate, twice, -3 * rate, way, turn);
+    brio_stepper_combine(s, 1, turn, -rate, back, turn);
+    brio_stepper_combine(s, 3 / h, way, -1 / h, twice, started);
+    brio_stepper_combine(s, 1, started, -1, rigid, started);
+    brio_stepper_combine(s, 1, started, 1, v, started);
+    return started;
+}
+
+/* w without the rigid way, plus the rigid motions with which it has the momenta at the start and
+ * those that the forces of the end, M (w - started)/h, give about q'. On components that only
+ * weight and damping act on, what the solve left over does not count. */
 static void balance_velocity(BrioStepper *s, double h, const double *q, double *w)
 {
     double *before = brio_stepper_scratch(s, BEFORE), *after = brio_stepper_scratch(s, AFTER);
     double *other = brio_stepper_scratch(s, OTHER), *motion = brio_stepper_scratch(s, MOTION);
     double *gradient = brio_stepper_scratch(s, GRADIENT), *given = motion;
+    const double *way = brio_stepper_scratch(s, WAY);
     const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
     const double *const gradients[1] = {gradient};
     brio_stepper_mass_multiply(s, brio_stepper_v(s), before);
-    brio_stepper_combine(s, 1, before, 0, before, after);
+    brio_stepper_combine(s, 1, brio_stepper_scratch(s, STARTED), -1 / h, way, after);
+    if (brio_stepper_value(s, "flight") != 0)
+        brio_stepper_combine(s, 1, after, 1, brio_stepper_scratch(s, FALL), after);
+    brio_stepper_mass_multiply(s, after, after);
+    brio_stepper_combine(s, 1, w, -1 / h, way, w);
     brio_stepper_uniform_gradient(s, given);
     brio_stepper_combine(s, h, given, h, brio_stepper_history(s, RUBBED), given);
     brio_stepper_mass_multiply(s, w, other);
@@ -365,18 +396,21 @@ static void balance_velocity(BrioStepper *s, double h, const double *q, double *
     brio_stepper_combine(s, 1, w, 1, motion, w);
 }
 
-/* Takes from dv the rigid motions that it has too much of: it is to have the momenta of the forces
- * of the end, about q', less those of the start, about q_n. p = M dv. */
+/* dv without what turning changes of forces, and with the rigid motions with which it has the
+ * momenta of the forces of the end, about q', less those of the start, about q_n. p = M dv. */
 static void balance_change(BrioStepper *s, double h, const double *q, double *dv, double *p)
 {
     double *before = brio_stepper_scratch(s, BEFORE), *after = brio_stepper_scratch(s, AFTER);
     double *other = brio_stepper_scratch(s, OTHER), *motion = brio_stepper_scratch(s, MOTION);
-    const double *force = brio_stepper_scratch(s, FORCE_N);
+    const double *force = brio_stepper_scratch(s, FORCE_N), *turn = brio_stepper_scratch(s, TURN);
     const double *const gradients[2] = {brio_stepper_scratch(s, GRADIENT),
                                         brio_stepper_scratch(s, GRADIENT_N)};
     const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
+    brio_stepper_combine(s, 1, dv, -1, turn, dv);
+    brio_stepper_mass_multiply(s, dv, p);
     brio_stepper_combine(s, h, force, 0, force, before);
-    brio_stepper_combine(s, h, force, 0, force, after);
+    brio_stepper_mass_multiply(s, turn, after);
+    brio_stepper_combine(s, h, force, -1, after, after);
     brio_stepper_combine(s, 0, other, 0, other, other);
     brio_stepper_isolated(s, gradients, 2, other, before);
     brio_stepper_isolated(s, gradients, 2, p, after);
@@ -407,7 +441,7 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
     double *rubbed = brio_stepper_history(s, RUBBED);
     if (*brio_stepper_memo(s, ACTED_WITH) == 0) BRIO_CHECK(first_damping(s, h, flight, q, rubbed));
     const double *acted = acted_at_start(s), *v = brio_stepper_v(s);
-    double *fall = brio_stepper_scratch(s, 4), *slower = brio_stepper_scratch(s, 6);
+    double *fall = brio_stepper_scratch(s, FALL), *slower = brio_stepper_scratch(s, 6);
     /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere */
     if (flight) {
         brio_stepper_uniform_gradient(s, fall);
@@ -417,7 +451,10 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
         brio_stepper_combine(s, 1, v, -1, fall, slower);
         v = slower;
     }
-    if (momentum) keep_start(s, acted, first_solve);
+    if (momentum) {
+        keep_start(s, acted, first_solve);
+        v = start_turning(s, h, v, first_solve);
+    }
     BRIO_CHECK(euler(s, h, v, acted, q, w, dv, p, potential));
     brio_stepper_combine(s, 0, rubbed, 0, rubbed, rubbed);
     brio_stepper_add_damping(s, 1, rubbed);

@@ -532,6 +532,16 @@ void brio_stepper_rigid(BrioStepper *s, const double *q, const BrioImpulse *impu
     }
 }
 
+void brio_stepper_rigid_way(BrioStepper *s, const double *q, const double *p, double time,
+                            double *way)
+{
+    BRIO_NEEDS_OR_NOTHING(s && q && p && way);
+    if (s->rigid)
+        brio__rigid_way(s->rigid, q, p, time, way);
+    else
+        memset(way, 0, (size_t)s->state->coordinates * sizeof *way);
+}
+
 void brio_stepper_isolated(BrioStepper *s, const double *const *gradient, int count,
                            const double *from, double *to)
 {

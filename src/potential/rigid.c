@@ -176,6 +176,43 @@ void brio__rigid_motion(const BrioRigid *r, const double *q, const BrioImpulse *
     }
 }
 
+/* y = R x, R the rotation by the vector t (its length is the angle) [Rodrigues]. */
+static void rotate(const double t[3], const double x[3], double y[3])
+{
+    double once[3], twice[3], angle = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+    double sine = angle > 1e-9 ? sin(angle) / angle : 1;
+    double half = angle > 1e-9 ? sin(angle / 2) / (angle / 2) : 1;
+    cross(t, x, once);
+    cross(t, once, twice);
+    for (int c = 0; c < 3; c++) y[c] = x[c] + sine * once[c] + half * half / 2 * twice[c];
+}
+
+void brio__rigid_way(const BrioRigid *r, const double *q, const double *p, double time, double *way)
+{
+    const BrioComponents *f = r->components;
+    const double *const pose[2] = {q, q};
+    clear(r);
+    find_centres(r, pose, 2);
+    add_momenta(r, pose, &(BrioImpulse){q, p, 1}, 1);
+    for (int32_t k = 0; k < f->count; k++) {
+        double *row = r->row + ROW * (int64_t)k, *w = row + ANGULAR, S[3] = {w[0], w[1], w[2]};
+        double I[3][3], torque[3], change[3];
+        solve_component(r, k);
+        cross(S, w, torque);
+        memcpy(I, row + INERTIA, sizeof I);
+        brio__solve_inertia(I, torque, change);
+        /* half way, and as an angle */
+        for (int c = 0; c < 3 && !f->fixed[k]; c++) w[c] = time * (w[c] + time / 2 * change[c]);
+    }
+    for (int64_t b = 0; b < f->system->block_count; b++) {
+        const double *row = row_of(r, b);
+        double d[3], turned[3];
+        arm(row, pose, 0, b, d);
+        rotate(row + ANGULAR, d, turned);
+        for (int c = 0; c < 3; c++) way[3 * b + c] = time * row[LINEAR + c] + turned[c] - d[c];
+    }
+}
+
 /* The sum of internal forces of a component is round-off: at most this fraction of all of them. */
 static const double nothing = 1e-9;
 

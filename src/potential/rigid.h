@@ -19,6 +19,9 @@ void brio__rigid_free(BrioRigid *rigid);
 /* brio_stepper_rigid */
 void brio__rigid_motion(const BrioRigid *rigid, const double *q, const BrioImpulse *impulse,
                         int count, double *v, double *a);
+/* brio_stepper_rigid_way */
+void brio__rigid_way(const BrioRigid *rigid, const double *q, const double *p, double time,
+                     double *way);
 /* brio_stepper_isolated, with the gradient of weight */
 void brio__rigid_isolated(const BrioRigid *rigid, const double *weight,
                           const double *const *gradient, int count, const double *from, double *to);
