@@ -329,8 +329,8 @@ static BrioStatus first_damping(BrioStepper *s, double h, bool flight, double *q
 /* ---- momenta ---------------------------------------------------------------------------- */
 
 /* scratch vectors: h g/2 of what flies; the force that acted at q_n, grad P there and at the end;
- * the rigid way, the velocities that the solve starts from, what turning changes of forces; room */
-enum { FALL = 4, FORCE_N = 7, GRADIENT_N, GRADIENT, WAY, STARTED, TURN };
+ * the velocities that the solve starts from, what turning adds to w and to dv; room */
+enum { FALL = 4, FORCE_N = 7, GRADIENT_N, GRADIENT, STARTED, TURN_W, TURN };
 enum { BEFORE = TURN + 1, AFTER, OTHER, MOTION };
 
 /* Before the history is that of the end. What the first of solves that end early knows of q_n is
@@ -347,11 +347,12 @@ static void keep_start(BrioStepper *s, const double *acted, bool unused)
 /* Velocities to start from instead of v, so that backward Euler takes a rigid body that turns to
  * where it is after h, with the forces that this needs: with the way x(h) of such a body,
  * q_n + h started + h^2 a' = q_n + x(h), where a' = (x(2h) - 2 x(h))/h^2 is the acceleration of the
- * end. That at q_n is (x(h) + x(-h))/h^2, and h (a' - a_n) is no part of dv. */
+ * end. There its velocity is x(2h)/(2h), up to a turn that the balance mends, and not x(h)/h. The
+ * acceleration at q_n is (x(h) + x(-h))/h^2, and h (a' - a_n) is no part of dv. */
 static const double *start_turning(BrioStepper *s, double h, const double *v, bool unused)
 {
     double *p = brio_stepper_scratch(s, BEFORE), *rigid = brio_stepper_scratch(s, MOTION);
-    double *way = brio_stepper_scratch(s, WAY), *twice = brio_stepper_scratch(s, AFTER);
+    double *way = brio_stepper_scratch(s, TURN_W), *twice = brio_stepper_scratch(s, AFTER);
     double *back = brio_stepper_scratch(s, OTHER), *turn = brio_stepper_scratch(s, TURN);
     double *started = brio_stepper_scratch(s, STARTED), rate = unused ? 0 : 1 / h;
     const double *q = brio_stepper_q(s);
@@ -365,26 +366,27 @@ static const double *start_turning(BrioStepper *s, double h, const double *v, bo
     brio_stepper_combine(s, 3 / h, way, -1 / h, twice, started);
     brio_stepper_combine(s, 1, started, -1, rigid, started);
     brio_stepper_combine(s, 1, started, 1, v, started);
+    brio_stepper_combine(s, 0.5 / h, twice, -1 / h, way, way);
     return started;
 }
 
-/* w without the rigid way, plus the rigid motions with which it has the momenta at the start and
- * those that the forces of the end, M (w - started)/h, give about q'. On components that only
+/* w with what turning adds, and with the rigid motions with which it has the momenta at the start
+ * and those that the forces of the end, M (w - started)/h, give about q'. On components that only
  * weight and damping act on, what the solve left over does not count. */
 static void balance_velocity(BrioStepper *s, double h, const double *q, double *w)
 {
     double *before = brio_stepper_scratch(s, BEFORE), *after = brio_stepper_scratch(s, AFTER);
     double *other = brio_stepper_scratch(s, OTHER), *motion = brio_stepper_scratch(s, MOTION);
     double *gradient = brio_stepper_scratch(s, GRADIENT), *given = motion;
-    const double *way = brio_stepper_scratch(s, WAY);
+    const double *turn = brio_stepper_scratch(s, TURN_W);
     const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
     const double *const gradients[1] = {gradient};
     brio_stepper_mass_multiply(s, brio_stepper_v(s), before);
-    brio_stepper_combine(s, 1, brio_stepper_scratch(s, STARTED), -1 / h, way, after);
+    brio_stepper_combine(s, 1, brio_stepper_scratch(s, STARTED), 1, turn, after);
     if (brio_stepper_value(s, "flight") != 0)
         brio_stepper_combine(s, 1, after, 1, brio_stepper_scratch(s, FALL), after);
     brio_stepper_mass_multiply(s, after, after);
-    brio_stepper_combine(s, 1, w, -1 / h, way, w);
+    brio_stepper_combine(s, 1, w, 1, turn, w);
     brio_stepper_uniform_gradient(s, given);
     brio_stepper_combine(s, h, given, h, brio_stepper_history(s, RUBBED), given);
     brio_stepper_mass_multiply(s, w, other);
