@@ -47,7 +47,7 @@
  *
  * Forces have their torques about the poses at which they act. The formulas above see the momentum
  * M v and the forces of the start from the pose of the end, so that alpha, which is chosen for the
- * energy, may turn vibration into spin and back. With `momentum: true` A-search adds to w and takes
+ * energy, may turn vibration into spin and back. With `momentum` A-search adds to w and takes
  * from dv the rigid rotations of each free component (c0 and c1) with which every w - alpha dv has
  * the angular momentum about the centre of mass
  *
@@ -222,16 +222,17 @@ static const BrioField search_fields[] = {
      "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is "
      "then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose "
      "and gain energy, and 1 (never) otherwise."},
-    {"momentum", BRIO_BOOLEAN, "", 1, 0, 1, 0,
+    {"momentum", BRIO_BOOLEAN, "", NAN, 0, 1, 0,
      "Keeps the angular momentum of free components, and balances it with the torques of what "
-     "touches them; false: the paper's form, which may turn vibration into spin and back."},
+     "touches them; false: the paper's form, which may turn vibration into spin and back. By "
+     "default true, and false with the solver local-global."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
 {
     const double *decay = values + 3, *after = decay + 1 + BRIO_MAX_LIST;
     double fixed = after[2], momentum = after[5];
-    if (isnan(fixed) && momentum != 0) *traits |= BRIO_KEEPS_ANGULAR_MOMENTUM;
+    if (!isnan(fixed) || momentum == 0) *traits &= ~(unsigned)BRIO_KEEPS_ANGULAR_MOMENTUM;
     int count = (int)decay[0];
     if (values[0] > values[1])
         return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0],
@@ -333,6 +334,12 @@ static BrioStatus first_damping(BrioStepper *s, double h, bool flight, double *q
 enum { FALL = 4, FORCE_N = 7, GRADIENT_N, GRADIENT, STARTED, TURN_W, TURN };
 enum { BEFORE = TURN + 1, AFTER, OTHER, MOTION };
 
+static bool keeps_momentum(BrioStepper *s)
+{
+    double momentum = brio_stepper_value(s, "momentum");
+    return isnan(momentum) ? !brio_stepper_unfinished(s) : momentum != 0;
+}
+
 /* Before the history is that of the end. What the first of solves that end early knows of q_n is
  * not used (search_solve). */
 static void keep_start(BrioStepper *s, const double *acted, bool unused)
@@ -349,20 +356,26 @@ static void keep_start(BrioStepper *s, const double *acted, bool unused)
  * q_n + h started + h^2 a' = q_n + x(h), where a' = (x(2h) - 2 x(h))/h^2 is the acceleration of the
  * end. There its velocity is x(2h)/(2h), up to a turn that the balance mends, and not x(h)/h. The
  * acceleration at q_n is (x(h) + x(-h))/h^2, and h (a' - a_n) is no part of dv. */
-static const double *start_turning(BrioStepper *s, double h, const double *v, bool unused)
+static const double *start_turning(BrioStepper *s, double h, const double *v)
 {
     double *p = brio_stepper_scratch(s, BEFORE), *rigid = brio_stepper_scratch(s, MOTION);
     double *way = brio_stepper_scratch(s, TURN_W), *twice = brio_stepper_scratch(s, AFTER);
     double *back = brio_stepper_scratch(s, OTHER), *turn = brio_stepper_scratch(s, TURN);
-    double *started = brio_stepper_scratch(s, STARTED), rate = unused ? 0 : 1 / h;
+    double *started = brio_stepper_scratch(s, STARTED);
     const double *q = brio_stepper_q(s);
+    if (brio_stepper_unfinished(s)) { /* such solves do not come to that end */
+        brio_stepper_combine(s, 0, v, 0, v, turn);
+        brio_stepper_combine(s, 0, v, 0, v, way);
+        brio_stepper_combine(s, 1, v, 0, v, started);
+        return started;
+    }
     brio_stepper_mass_multiply(s, brio_stepper_v(s), p);
     brio_stepper_rigid(s, q, &(BrioImpulse){q, p, 1}, 1, rigid, NULL);
     brio_stepper_rigid_way(s, q, p, h, way);
     brio_stepper_rigid_way(s, q, p, 2 * h, twice);
     brio_stepper_rigid_way(s, q, p, -h, back);
-    brio_stepper_combine(s, rate, twice, -3 * rate, way, turn);
-    brio_stepper_combine(s, 1, turn, -rate, back, turn);
+    brio_stepper_combine(s, 1 / h, twice, -3 / h, way, turn);
+    brio_stepper_combine(s, 1, turn, -1 / h, back, turn);
     brio_stepper_combine(s, 3 / h, way, -1 / h, twice, started);
     brio_stepper_combine(s, 1, started, -1, rigid, started);
     brio_stepper_combine(s, 1, started, 1, v, started);
@@ -439,7 +452,7 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
 {
     bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio_stepper_unfinished(s);
     bool flight = brio_stepper_value(s, "flight") != 0;
-    bool momentum = brio_stepper_value(s, "momentum") != 0;
+    bool momentum = keeps_momentum(s);
     double *rubbed = brio_stepper_history(s, RUBBED);
     if (*brio_stepper_memo(s, ACTED_WITH) == 0) BRIO_CHECK(first_damping(s, h, flight, q, rubbed));
     const double *acted = acted_at_start(s), *v = brio_stepper_v(s);
@@ -455,7 +468,7 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
     }
     if (momentum) {
         keep_start(s, acted, first_solve);
-        v = start_turning(s, h, v, first_solve);
+        v = start_turning(s, h, v);
     }
     BRIO_CHECK(euler(s, h, v, acted, q, w, dv, p, potential));
     brio_stepper_combine(s, 0, rubbed, 0, rubbed, rubbed);
@@ -524,7 +537,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double keeps = exp(-decay_exponent(s, h));
     target = ground + keeps * (target + added - dissipated - ground);
     double fraction = 0, rubbed = rub(s, h, q, dv, p, dissipated, &fraction);
-    bool momentum = brio_stepper_value(s, "momentum") != 0;
+    bool momentum = keeps_momentum(s);
     if (momentum) {
         balance_velocity(s, h, q, w);
         balance_change(s, h, q, dv, p);
@@ -562,8 +575,9 @@ BRIO_INTEGRATOR(a_search){
     .citation = "You2026",
     .order = 1,
     .history = 4,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
-              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS | BRIO_TAKES_CONSTRAINTS,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |
+              BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS |
+              BRIO_TAKES_CONSTRAINTS,
     .fields = search_fields,
     .step = search_step,
     .check = search_check,
