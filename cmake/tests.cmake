@@ -59,6 +59,7 @@ endif()
 
 # The examples of the documentation: programs that see the public header only, and energies that test_examples checks.
 include(cmake/examples.cmake)
+set(first_scene examples/beam.yaml)
 set(hello_scene examples/beam.yaml)
 set(leapfrog_scene examples/leapfrog.yaml)
 set(energy_control_scene examples/energy_control.yaml)

@@ -175,8 +175,8 @@ static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, NULL,
 
 BRIO_INTEGRATOR(a_1){
     .name = "a-1",
-    .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; "
-               "energy wanders slowly.",
+    .summary = "Positions of backward Euler, momenta of forward Euler: almost no damping, no "
+               "blow-up; energy drifts slowly.",
     .citation = "You2026",
     .order = 1,
     .history = 3,

@@ -420,8 +420,8 @@ static const BrioField blend_fields[] = {
 
 BRIO_INTEGRATOR(blend){
     .name = "blend",
-    .summary = "Implicit midpoint with as much backward or forward Euler as keeps the energy: "
-               "lively and stable at large steps.",
+    .summary = "Implicit midpoint blended with backward or forward Euler so that the energy stays "
+               "at its target.",
     .citation = "Dinev2018",
     .history = BLEND_HISTORY,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED,
@@ -625,8 +625,8 @@ static const BrioField lagrange_fields[] = {
 
 BRIO_INTEGRATOR(energy_lagrange){
     .name = "energy-lagrange",
-    .summary = "The trapezoidal rule with its energy held by a multiplier, for comparison: momenta "
-               "go, and Newton gets stuck.",
+    .summary = "The trapezoidal rule with its energy constrained by a multiplier. For comparison: "
+               "loses momenta, Newton gets stuck.",
     .citation = "Hughes1978",
     .order = 2,
     .history = 1,
@@ -678,8 +678,8 @@ static const BrioField budget_fields[] = {{"base", BRIO_CHOICE, "implicit-midpoi
 
 BRIO_INTEGRATOR(energy_budget){
     .name = "energy-budget",
-    .summary = "Velocities scaled after each step to keep the energy, for comparison: momenta go, "
-               "and what builds up in shapes stays.",
+    .summary =
+        "Scales velocities after each step to keep the energy. For comparison: loses momenta.",
     .citation = "Su2013",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_ENERGY_CONTROLLED,
