@@ -25,7 +25,7 @@ static const Scene scenes[] = {
      false,
      false,
      true},
-    {"rt-bunny", {"bodies.0.shape.cells=15"}, true, false, false, false},
+    {"rt-bunny", {"bodies.0.shape.cells=15"}, true, false, false, true},
     {"rt-nose", {"bodies.0.shape.cells=9"}, true, false, false, false},
     {"rt-horn", {"bodies.0.shape.cells=10"}, true, false, false, true},
     {"rt-slide", {"bodies.0.shape.cells=15", "contact.mu=0"}, false, false, true, false},
