@@ -270,6 +270,7 @@ static Outcome run_method(Report *r, const Trial *t, const char *name, const cha
     Outcome o = watch(r, sim, t->seconds, name);
     brio_sim_free(sim);
     if (!o.finished) report_note(r, "%s ends at %.2f s: a step failed", name, o.seconds);
+    if (!(o.seconds > 0)) return o;
     report_number(r, NAN, o.rigid, "%s: vib %.3f el %.3f dL %.0e H %+.2f %+.2f", name, o.vibrating,
                   o.elastic, o.angular, o.lowest, o.highest);
     if (file)

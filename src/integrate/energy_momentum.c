@@ -121,8 +121,8 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(energy_momentum){
     .name = "energy-momentum",
-    .summary = "The midpoint rule with a force that keeps energy and both momenta exactly; large "
-               "steps may have no solution.",
+    .summary = "Midpoint rule with a force that keeps energy and both momenta exactly. Large steps "
+               "may have no solution.",
     .citation = "Gonzalez1996",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |
