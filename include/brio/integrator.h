@@ -281,12 +281,13 @@ BRIO_API void brio_stepper_scale(BrioStepper *stepper, double missing, double ga
  * `scale`, at a pose q. The first sets v to the rigid motion, at the pose q, of each component with
  * the momentum of up to BRIO_IMPULSES of them: linear, and angular about the centre of mass of the
  * pose at which each acts. Components that are fixed somewhere have none. `a`, unless NULL, is how
- * its points accelerate as it turns, w x (w x r). (With q_n, M v and
- * q', -M w: what w lacks of the momentum at the start of the step.) The second says how far points
- * go in `time` (which may be negative) as each component moves on with the momenta of p at q as a
- * rigid body that nothing acts on; its turn is that of its spin half way. The third copies from
- * `from` to `to` what belongs to components on which nothing but weight acts from outside: the sum
- * of each gradient of P given is that of weight, to round-off. */
+ * its points accelerate as it turns, w x (w x r). (With q_n, M v and q', -M w: what w lacks of the
+ * momentum at the start of the step.) The second says how far points go in `time` (which may be
+ * negative) as each component moves on with the momenta of p at q as a rigid body that nothing acts
+ * on; its turn is that of its spin half way. The third copies from `from` to `to` what belongs to
+ * components on which nothing but weight acts from outside: gradients of P at their poses (`scale`
+ * does not count), less that of weight, add up to nothing, and so do their torques, to round-off.
+ */
 typedef struct BrioImpulse {
     const double *q, *p;
     double scale;
@@ -296,7 +297,7 @@ BRIO_API void brio_stepper_rigid(BrioStepper *stepper, const double *q, const Br
                                  int count, double *v, double *a);
 BRIO_API void brio_stepper_rigid_way(BrioStepper *stepper, const double *q, const double *p,
                                      double time, double *way);
-BRIO_API void brio_stepper_isolated(BrioStepper *stepper, const double *const *gradient, int count,
+BRIO_API void brio_stepper_isolated(BrioStepper *stepper, const BrioImpulse *gradient, int count,
                                     const double *from, double *to);
 
 /* ---- springs, one at a time (BRIO_SPRINGS_ONLY) ----------------------------------------- */

@@ -393,7 +393,7 @@ static void balance_velocity(BrioStepper *s, double h, const double *q, double *
     double *gradient = brio_stepper_scratch(s, GRADIENT), *given = motion;
     const double *turn = brio_stepper_scratch(s, TURN_W);
     const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
-    const double *const gradients[1] = {gradient};
+    const BrioImpulse outside = {q, gradient, 1};
     brio_stepper_mass_multiply(s, brio_stepper_v(s), before);
     brio_stepper_combine(s, 1, brio_stepper_scratch(s, STARTED), 1, turn, after);
     if (brio_stepper_value(s, "flight") != 0)
@@ -406,7 +406,7 @@ static void balance_velocity(BrioStepper *s, double h, const double *q, double *
     brio_stepper_combine(s, 1, other, 1, given, other);
     brio_stepper_combine(s, 1, brio_stepper_history(s, ACTED), 1, brio_stepper_history(s, LEFT),
                          gradient);
-    brio_stepper_isolated(s, gradients, 1, other, after);
+    brio_stepper_isolated(s, &outside, 1, other, after);
     brio_stepper_rigid(s, q, impulse, 2, motion, NULL);
     brio_stepper_combine(s, 1, w, 1, motion, w);
 }
@@ -418,8 +418,8 @@ static void balance_change(BrioStepper *s, double h, const double *q, double *dv
     double *before = brio_stepper_scratch(s, BEFORE), *after = brio_stepper_scratch(s, AFTER);
     double *other = brio_stepper_scratch(s, OTHER), *motion = brio_stepper_scratch(s, MOTION);
     const double *force = brio_stepper_scratch(s, FORCE_N), *turn = brio_stepper_scratch(s, TURN);
-    const double *const gradients[2] = {brio_stepper_scratch(s, GRADIENT),
-                                        brio_stepper_scratch(s, GRADIENT_N)};
+    const BrioImpulse outside[2] = {{q, brio_stepper_scratch(s, GRADIENT), 1},
+                                    {brio_stepper_q(s), brio_stepper_scratch(s, GRADIENT_N), 1}};
     const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
     brio_stepper_combine(s, 1, dv, -1, turn, dv);
     brio_stepper_mass_multiply(s, dv, p);
@@ -427,8 +427,8 @@ static void balance_change(BrioStepper *s, double h, const double *q, double *dv
     brio_stepper_mass_multiply(s, turn, after);
     brio_stepper_combine(s, h, force, -1, after, after);
     brio_stepper_combine(s, 0, other, 0, other, other);
-    brio_stepper_isolated(s, gradients, 2, other, before);
-    brio_stepper_isolated(s, gradients, 2, p, after);
+    brio_stepper_isolated(s, outside, 2, other, before);
+    brio_stepper_isolated(s, outside, 2, p, after);
     brio_stepper_rigid(s, q, impulse, 2, motion, NULL);
     brio_stepper_combine(s, 1, dv, 1, motion, dv);
     brio_stepper_mass_multiply(s, dv, p);

@@ -542,11 +542,11 @@ void brio_stepper_rigid_way(BrioStepper *s, const double *q, const double *p, do
         memset(way, 0, (size_t)s->state->coordinates * sizeof *way);
 }
 
-void brio_stepper_isolated(BrioStepper *s, const double *const *gradient, int count,
+void brio_stepper_isolated(BrioStepper *s, const BrioImpulse *gradient, int count,
                            const double *from, double *to)
 {
     BRIO_NEEDS_OR_NOTHING(s && gradient && from && to);
-    for (int k = 0; k < count; k++) BRIO_NEEDS_OR_NOTHING(gradient[k]);
+    for (int k = 0; k < count; k++) BRIO_NEEDS_OR_NOTHING(gradient[k].q && gradient[k].p);
     if (!s->rigid) return;
     brio_stepper_uniform_gradient(s, s->difference);
     brio__rigid_isolated(s->rigid, s->difference, gradient, count, from, to);

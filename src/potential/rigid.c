@@ -22,6 +22,7 @@ void brio__rigid_free(BrioRigid *r)
 {
     if (!r) return;
     brio__free(r->row);
+    brio__free(r->isolated);
     brio__free(r);
 }
 
@@ -31,7 +32,8 @@ BrioStatus brio__rigid_create(const BrioComponents *components, BrioRigid **rigi
     if (!r) return BRIO_ERROR_MEMORY;
     r->components = components;
     r->row = brio__alloc(ROW * (size_t)components->count + 1, sizeof *r->row);
-    if (!r->row) {
+    r->isolated = brio__alloc((size_t)components->count + 1, sizeof *r->isolated);
+    if (!r->row || !r->isolated) {
         brio__rigid_free(r);
         return BRIO_ERROR_MEMORY;
     }
@@ -213,30 +215,48 @@ void brio__rigid_way(const BrioRigid *r, const double *q, const double *p, doubl
     }
 }
 
-/* The sum of internal forces of a component is round-off: at most this fraction of all of them. */
+/* Internal forces of a component and their torques add up to round-off: at most this fraction of
+ * all of them. */
 static const double nothing = 1e-9;
 
-void brio__rigid_isolated(const BrioRigid *r, const double *weight, const double *const *gradient,
+/* Forces and torques of one gradient without weight, and the sums of their sizes. */
+static void add_outside(const BrioRigid *r, const double *weight, const BrioImpulse *gradient)
+{
+    const BrioComponents *f = r->components;
+    const double *const pose[1] = {gradient->q};
+    clear(r);
+    find_centres(r, pose, 1);
+    for (int32_t b = 0; b < brio__owned(f->system); b++) {
+        double *row = row_of(r, b), d[3], force[3], torque[3];
+        arm(row, pose, 0, b, d);
+        for (int c = 0; c < 3; c++)
+            force[c] = gradient->p[3 * (int64_t)b + c] - weight[3 * (int64_t)b + c];
+        cross(d, force, torque);
+        double size = fabs(force[0]) + fabs(force[1]) + fabs(force[2]);
+        for (int c = 0; c < 3; c++) {
+            row[LINEAR + c] += force[c];
+            row[ANGULAR + c] += torque[c];
+        }
+        row[INERTIA] += size;
+        row[INERTIA + 1] += size * (fabs(d[0]) + fabs(d[1]) + fabs(d[2]));
+    }
+    join(r, LINEAR, ROW);
+}
+
+void brio__rigid_isolated(const BrioRigid *r, const double *weight, const BrioImpulse *gradient,
                           int count, const double *from, double *to)
 {
     const BrioComponents *f = r->components;
-    enum { SUM, ALL = 3, SUMS };
-    clear(r);
-    count = BRIO_MIN(count, BRIO_IMPULSES);
-    for (int32_t b = 0; b < brio__owned(f->system); b++)
-        for (int k = 0; k < count; k++) {
-            double *row = row_of(r, b) + SUMS * k;
-            for (int64_t i = 3 * (int64_t)b; i < 3 * (int64_t)b + 3; i++) {
-                row[SUM + i % 3] += gradient[k][i] - weight[i];
-                row[ALL] += fabs(gradient[k][i] - weight[i]);
-            }
+    for (int32_t p = 0; p < f->count; p++) r->isolated[p] = !f->fixed[p];
+    for (int k = 0; k < count; k++) {
+        add_outside(r, weight, &gradient[k]);
+        for (int32_t p = 0; p < f->count; p++) {
+            const double *row = r->row + ROW * (int64_t)p;
+            for (int c = 0; c < 3; c++)
+                r->isolated[p] &= fabs(row[LINEAR + c]) <= nothing * row[INERTIA] &&
+                                  fabs(row[ANGULAR + c]) <= nothing * row[INERTIA + 1];
         }
-    join(r, 0, SUMS * count);
-    for (int64_t b = 0; b < f->system->block_count; b++) {
-        const double *row = row_of(r, b);
-        bool isolated = !f->fixed[f->component[b]];
-        for (int k = 0; k < 3 * count; k++)
-            isolated &= fabs(row[SUMS * (k / 3) + k % 3]) <= nothing * row[SUMS * (k / 3) + ALL];
-        for (int c = 0; c < 3 && isolated; c++) to[3 * b + c] = from[3 * b + c];
     }
+    for (int64_t b = 0; b < f->system->block_count; b++)
+        for (int c = 0; c < 3 && r->isolated[f->component[b]]; c++) to[3 * b + c] = from[3 * b + c];
 }

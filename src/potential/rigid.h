@@ -10,7 +10,8 @@
 
 typedef struct BrioRigid {
     const BrioComponents *components;
-    double *row; /* sums over components */
+    double *row;    /* sums over components */
+    bool *isolated; /* components: room */
 } BrioRigid;
 
 BrioStatus brio__rigid_create(const BrioComponents *components, BrioRigid **rigid);
@@ -23,8 +24,8 @@ void brio__rigid_motion(const BrioRigid *rigid, const double *q, const BrioImpul
 void brio__rigid_way(const BrioRigid *rigid, const double *q, const double *p, double time,
                      double *way);
 /* brio_stepper_isolated, with the gradient of weight */
-void brio__rigid_isolated(const BrioRigid *rigid, const double *weight,
-                          const double *const *gradient, int count, const double *from, double *to);
+void brio__rigid_isolated(const BrioRigid *rigid, const double *weight, const BrioImpulse *gradient,
+                          int count, const double *from, double *to);
 
 /* w with I w = L. Along a direction without inertia (of a body on a line) there is no w. */
 void brio__solve_inertia(double I[3][3], const double L[3], double w[3]);
