@@ -214,6 +214,33 @@ static void collision(void **unused)
     brio_sim_free(sim);
 }
 
+/* Two hands that pull with a couple: no force in all, and a torque, which must turn the body. The
+ * torque's impulse is known while it has hardly turned: k d times the arm, over time. */
+static void couple(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse("time: {h: 1/1000}\ngravity: [0, 0, 0]\nintegrator: {type: a-search, "
+                         "momentum: true}\nsolver: {tol: 1e-10}\nbodies:\n  - {shape: {type: box, "
+                         "size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, material: {type: "
+                         "affine, E: 1e7, rho: 1000}}\n");
+    double x[3 * 8];
+    brio_sim_positions(sim, 0, x);
+    for (int v = 0; v < 8; v += 7) { /* opposite corners */
+        int hand;
+        double point[3] = {x[3 * v], x[3 * v + 1] + (v ? 0.1 : -0.1), x[3 * v + 2]};
+        assert_int_equal(brio_sim_grab_vertex(sim, 0, v, 10, &hand, NULL), BRIO_OK);
+        assert_int_equal(brio_sim_drag(sim, hand, point, NULL), BRIO_OK);
+    }
+    step(sim, 20);
+    BrioLedger now = ledger(sim);
+    double expected = 2 * 10 * 0.1 * 0.05 * 0.02; /* N m s about z, and likewise about x */
+    print_message("a couple: angular momentum %.3e and %.3e kg m2/s, %.3e by hand; momentum %.1e\n",
+                  now.angular[0], now.angular[2], expected, fabs(now.momentum[1]));
+    assert_true(fabs(fabs(now.angular[2]) / expected - 1) < 0.05 &&
+                fabs(fabs(now.angular[0]) / expected - 1) < 0.05 && fabs(now.momentum[1]) < 1e-12);
+    brio_sim_free(sim);
+}
+
 /* The rivals keep energy and momenta too. TOLERANCE of the energy 1e-6: Newton ends at 1e-11 m/s,
  * and FEPR at 1e-10 of the kinetic energy. */
 static void rivals(void **unused)
@@ -239,7 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kept),      cmocka_unit_test(printed_form), cmocka_unit_test(vibrations),
-        cmocka_unit_test(collision), cmocka_unit_test(rivals),
+        cmocka_unit_test(collision), cmocka_unit_test(couple),       cmocka_unit_test(rivals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
