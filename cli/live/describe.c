@@ -3,9 +3,10 @@
  *     shapes   uint32: 1, generation, parts, 0; for each part int32 vertex[slots] (the vertex of
  *              each place of a corner), int32 triangle[3 triangles] (places of corners), int32
  *              edge[2 edges], float rest[3 vertices]
- *     a frame  uint32: 2, generation, number, hands; double: the LEDGER, then pace and step_seconds;
- *              for each hand float: point, grip, its number, 0; float: the vertices of all parts
- *              that move
+ *     a frame  uint32: 2, generation, number, hands, rows, 0; double: the LEDGER, then pace and
+ *              step_seconds; for each row double: what curves show of an earlier instant
+ *              (CurveRow); for each hand float: point, grip, its number, 0; float: the vertices of
+ *              all parts that move
  *
  * in the machine's byte order, which is that of browsers on it. */
 #include "engine.h"
@@ -374,6 +375,14 @@ static uint8_t *put_hands(const BrioSim *sim, uint8_t *at)
     return at;
 }
 
+/* The rows that are kept, the oldest first. */
+static uint8_t *put_curves(const Engine *e, uint8_t *at)
+{
+    for (int i = 0; i < e->curve_count; i++, at += sizeof *e->curve)
+        memcpy(at, &e->curve[(e->curve_first + i) % ENGINE_CURVE], sizeof *e->curve);
+    return at;
+}
+
 Packet *describe_frame(Engine *e)
 {
     const BrioState *state = e->sim->state;
@@ -385,8 +394,10 @@ Packet *describe_frame(Engine *e)
 #define X(name) (double)e->ledger.name,
     const double row[] = {LEDGER(X) e->pace, e->step_seconds};
 #undef X
-    const uint32_t head[4] = {FRAME, e->generation, ++e->frame, (uint32_t)hands};
-    size_t size = sizeof head + sizeof row + (size_t)hands * 8 * sizeof(float) +
+    const uint32_t head[6] = {FRAME, e->generation, ++e->frame, (uint32_t)hands,
+                              (uint32_t)e->curve_count, 0};
+    size_t curves = (size_t)e->curve_count * sizeof *e->curve;
+    size_t size = sizeof head + sizeof row + curves + (size_t)hands * 8 * sizeof(float) +
                   3 * (size_t)vertices * sizeof(float);
     uint8_t *at;
     Packet *packet = packet_create(WEBSOCKET_BINARY, size, &at);
@@ -395,7 +406,8 @@ Packet *describe_frame(Engine *e)
     brio__motion_seen(e->seen, e->world, false, e->drawn);
     memcpy(at, head, sizeof head);
     memcpy(at + sizeof head, row, sizeof row);
-    at = put_hands(e->sim, at + sizeof head + sizeof row);
+    at = put_curves(e, at + sizeof head + sizeof row);
+    at = put_hands(e->sim, at);
     const double *x = e->drawn;
     for (int i = 0; i < m->part_count; x += 3 * (int64_t)m->part[i++].vertex_count) {
         if (m->part[i].still) continue;

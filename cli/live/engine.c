@@ -80,7 +80,7 @@ static BrioStatus load(Engine *e, BrioError *error)
     e->generation++;
     e->trouble[0] = 0;
     e->steps = 0;
-    e->past_count = 0;
+    e->curve_count = e->past_count = 0;
     e->other_integrator = false;
     memset(e->owner, 0, sizeof e->owner);
     brio_sim_watch(e->sim, watch, e);
@@ -196,8 +196,27 @@ void engine_anchor(Engine *e)
     e->time_anchor = e->sim->state->time;
 }
 
+static void note_curves(Engine *e)
+{
+    const BrioLedger *l = &e->ledger;
+    CurveRow row = {l->time,
+                    l->kinetic,
+                    l->elastic + l->contact + l->attachment,
+                    l->gravity,
+                    l->total,
+                    l->target,
+                    hypot(hypot(l->momentum[0], l->momentum[1]), l->momentum[2]),
+                    hypot(hypot(l->angular[0], l->angular[1]), l->angular[2])};
+    if (e->curve_count < ENGINE_CURVE)
+        e->curve_count++;
+    else
+        e->curve_first = (e->curve_first + 1) % ENGINE_CURVE;
+    e->curve[(e->curve_first + e->curve_count - 1) % ENGINE_CURVE] = row;
+}
+
 static void publish_frame(Engine *e)
 {
+    note_curves(e);
     Packet *packet = describe_frame(e);
     if (packet) hub_frame(e->hub, packet, e->frame);
     e->published = brio__seconds();

@@ -4,7 +4,13 @@
 
 #include "hub.h"
 
-enum { ENGINE_PAST = 64 };
+enum { ENGINE_PAST = 64, ENGINE_CURVE = 64 };
+
+/* What curves show; a browser that is slow gets those of the frames that it missed. */
+typedef struct CurveRow {
+    double time, kinetic, elastic, gravity, total, target; /* elastic: with contact and hands */
+    double momentum, angular;
+} CurveRow;
 
 typedef struct Engine {
     Hub *hub;
@@ -27,6 +33,8 @@ typedef struct Engine {
     double pace;         /* simulated seconds per second, on average */
 
     BrioLedger ledger;
+    CurveRow curve[ENGINE_CURVE];
+    int curve_first, curve_count;
     BrioExplosion explosion;
     char trouble[1600]; /* why it pauses; "" if it is well */
     double step_start;  /* on the clock; for the watch */

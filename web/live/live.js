@@ -150,16 +150,27 @@ class Live {
     this.view.showFrame(frame);
     this.link.drawn(frame.number);
     this.count++;
-    this.note(frame.ledger);
+    this.note(frame);
+    this.spare();
   }
 
-  note(l) {
-    const now = performance.now(), size = (name) => Math.hypot(l[`${name}[0]`], l[`${name}[1]`], l[`${name}[2]`]);
+  // Where pictures take long, they do without shadows.
+  spare() {
+    const now = performance.now();
+    if (this.drawnAt && this.settings?.playing) this.each = 0.9 * (this.each ?? 20) + 0.1 * (now - this.drawnAt);
+    this.drawnAt = now;
+    if (this.each > 60 && this.count > 20) this.view.spare();
+  }
+
+  note({ ledger: l, curves }) {
+    const now = performance.now();
     if (l.time < (this.lastTime ?? 0)) this.energy.clear(), this.momentum.clear();
     this.lastTime = l.time;
     if (Number.isFinite(l.target) !== this.target) this.makeEnergy(!this.target);
-    this.energy.add(l.time, [l.kinetic, l.elastic + l.attachment + l.contact, l.gravity, l.total, l.target].slice(0, this.energy.series.length));
-    this.momentum.add(l.time, [size('momentum'), size('angular')]);
+    for (const [t, kinetic, elastic, gravity, total, target, linear, angular] of curves) {
+      this.energy.add(t, [kinetic, elastic, gravity, total, target].slice(0, this.energy.series.length));
+      this.momentum.add(t, [linear, angular]);
+    }
     this.times.push(now);
     while (this.times[0] < now - 1000) this.times.shift();
     if (this.noted && now - this.noted < 90) return;

@@ -28,8 +28,21 @@ export class LiveView extends View3D {
   }
 
   lookAt({ middle, size }) {
-    const way = [0.5, 0.38, 1], reach = 1.35 * size / Math.hypot(...way);
+    const way = [0.5, 0.38, 1], reach = 1.5 * size / Math.hypot(...way);
     this.look({ at: middle.map((v, r) => v + way[r] * reach), to: middle });
+  }
+
+  // Without shadows, and with the pixels of the page.
+  spare() {
+    if (!this.sun.castShadow) return;
+    this.sun.castShadow = false;
+    this.renderer.setPixelRatio(1);
+  }
+
+  // The floor fades into the background.
+  retint() {
+    super.retint();
+    if (this.size) this.scene.fog = new THREE.Fog(this.scene.background, 4 * this.size, 12 * this.size);
   }
 
   addSurface(part) {
@@ -73,7 +86,7 @@ export class LiveView extends View3D {
     const centre = new THREE.Vector3(...middle);
     centre.addScaledVector(normal, normal.dot(point.clone().sub(centre)) - 0.002 * size);
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
-    const floor = ny > 0.7, reach = (floor ? 8 : 2) * size;
+    const floor = ny > 0.7, reach = (floor ? 30 : 2) * size;
     const name = floor ? 'ground' : 'wall';
     const mesh = new THREE.Mesh(new THREE.PlaneGeometry(reach, reach), this.material(name, () =>
       floor ? new THREE.MeshStandardMaterial({ roughness: 1 }) : new THREE.MeshBasicMaterial()));
@@ -82,7 +95,7 @@ export class LiveView extends View3D {
     mesh.receiveShadow = floor;
     this.content.add(mesh);
     if (!floor || this.grid) return;
-    const tile = 10 ** Math.round(Math.log10(size / 6)), n = Math.ceil(2.5 * size / tile), lines = [];
+    const tile = 10 ** Math.round(Math.log10(size / 6)), n = Math.ceil(6 * size / tile), lines = [];
     for (let k = -n; k <= n; k++)
       lines.push(k * tile, -n * tile, 0, k * tile, n * tile, 0, -n * tile, k * tile, 0, n * tile, k * tile, 0);
     this.grid = new THREE.LineSegments(new THREE.BufferGeometry().setAttribute('position',
@@ -186,16 +199,21 @@ function updateSurface(part, x) {
   position.needsUpdate = normal.needsUpdate = true; // the shader makes them unit vectors
 }
 
-// The middle and the diagonal of what moves, or of everything.
+// The middle and the diagonal of bodies, and of obstacles as far as they are near.
 function boxOf(parts, x) {
   const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  const moving = parts.some((part) => part.kind === 'body');
-  parts.forEach((part, i) => {
-    if (moving && part.kind !== 'body') return;
+  const grow = (wanted, [least, most]) => parts.forEach((part, i) => {
+    if (!wanted(part)) return;
     for (let k = 0; k < x[i].length; k++) {
-      low[k % 3] = Math.min(low[k % 3], x[i][k]);
-      high[k % 3] = Math.max(high[k % 3], x[i][k]);
+      const r = k % 3, v = Math.min(most[r], Math.max(least[r], x[i][k]));
+      low[r] = Math.min(low[r], v);
+      high[r] = Math.max(high[r], v);
     }
   });
+  const anywhere = [[-Infinity, -Infinity, -Infinity], [Infinity, Infinity, Infinity]];
+  const bodies = parts.some((part) => part.kind === 'body');
+  grow((part) => !bodies || part.kind === 'body', anywhere);
+  const size = Math.hypot(...low.map((v, r) => high[r] - v));
+  if (bodies) grow((part) => part.kind === 'obstacle', [low.map((v) => v - 0.6 * size), high.map((v) => v + 0.6 * size)]);
   return { middle: low.map((v, r) => (v + high[r]) / 2), size: Math.hypot(...low.map((v, r) => high[r] - v)) };
 }
