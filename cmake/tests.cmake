@@ -208,7 +208,9 @@ if(BRIO_ZLIB_LIBRARY)
 endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
-target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+foreach(name test_report test_live_page)
+  target_compile_definitions(${name} PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+endforeach()
 
 # The longest first (seconds), so that none of them runs alone at the end.
 foreach(pair playground_scenes=110 playground=70 manual=60 scene=50 scalar=20)
