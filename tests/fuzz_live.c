@@ -70,9 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) return 0;
     switch (data[0] % 3) {
     case 0: read_request(data + 1, size - 1); break;
-    case 1:
-        expect(digest(data + 1, size - 1, 1) == digest(data + 1, size - 1, size));
-        break;
+    case 1: expect(digest(data + 1, size - 1, 1) == digest(data + 1, size - 1, size)); break;
     default: read_order(data + 1, size - 1);
     }
     return 0;

@@ -82,7 +82,10 @@ static const char *ask(const char *format, ...)
     return answer;
 }
 
-static bool begins(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+static bool begins(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
 
 /* Opens a WebSocket; what the server says to the request. */
 static const char *open_socket(Client *c, const char *key, const char *host, const char *origin)
@@ -91,12 +94,12 @@ static const char *open_socket(Client *c, const char *key, const char *host, con
     char request[1024];
     *c = (Client){.fd = connect_to(htonl(INADDR_LOOPBACK))};
     assert_true(c->fd >= 0);
-    int size = snprintf(request, sizeof request,
-                        "GET /socket?token=%s HTTP/1.1\r\nHost: %s\r\n%s%s%sUpgrade: websocket\r\n"
-                        "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                        "Sec-WebSocket-Version: 13\r\n\r\n",
-                        key, host, origin ? "Origin: " : "", origin ? origin : "",
-                        origin ? "\r\n" : "");
+    int size =
+        snprintf(request, sizeof request,
+                 "GET /socket?token=%s HTTP/1.1\r\nHost: %s\r\n%s%s%sUpgrade: websocket\r\n"
+                 "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                 "Sec-WebSocket-Version: 13\r\n\r\n",
+                 key, host, origin ? "Origin: " : "", origin ? origin : "", origin ? "\r\n" : "");
     send_all(c->fd, request, (size_t)size);
     size_t have = 0;
     while (have + 1 < sizeof head && read_bytes(c->fd, head + have, 1)) {
@@ -338,12 +341,9 @@ static void refuses_others(void **state)
     snprintf(origin, sizeof origin, "http://127.0.0.1:%d", port);
     const struct {
         const char *token, *host, *origin;
-    } sockets[] = {{wrong, host, origin},
-                   {"", host, origin},
-                   {token, "evil.example", origin},
-                   {token, host, "http://evil.example"},
-                   {token, host, "null"},
-                   {token, host, NULL}};
+    } sockets[] = {{wrong, host, origin},           {"", host, origin},
+                   {token, "evil.example", origin}, {token, host, "http://evil.example"},
+                   {token, host, "null"},           {token, host, NULL}};
     for (size_t k = 0; k < sizeof sockets / sizeof *sockets; k++) {
         const char *head = open_socket(&c, sockets[k].token, sockets[k].host, sockets[k].origin);
         if (!begins(head, "HTTP/1.1 403 ")) fail_msg("socket %zu: %s", k, head);
@@ -489,7 +489,8 @@ static void records(void **state)
     do f = next_frame(&c);
     while (f.time < from + 0.5);
     expect_done(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"E\", \"value\": 3e4");
-    assert_non_null(strstr(order(&c, "\"do\": \"record\", \"on\": false"), "brio view block-live-1"));
+    assert_non_null(
+        strstr(order(&c, "\"do\": \"record\", \"on\": false"), "brio view block-live-1"));
     leave(&c);
     char *energy = read_all("block-live-1/energy.csv", NULL);
     assert_non_null(energy);
@@ -556,8 +557,8 @@ static void wrong_frames_are_closed(void **state)
 static void browsers_come_and_go(void **state)
 {
     (void)state;
-    enum { MOST = 8 };
-    Client slow, gone, many[MOST + 1];
+    enum { WATCHERS = 8 };
+    Client slow, gone, many[WATCHERS + 1];
     Frame f;
     char host[64], origin[80];
     join(&slow);
@@ -574,11 +575,11 @@ static void browsers_come_and_go(void **state)
     leave(&gone);
     leave(&slow);
     pause_for(0.3);
-    for (int k = 0; k < MOST; k++) join(&many[k]);
+    for (int k = 0; k < WATCHERS; k++) join(&many[k]);
     snprintf(host, sizeof host, "127.0.0.1:%d", port);
     snprintf(origin, sizeof origin, "http://127.0.0.1:%d", port);
-    assert_true(begins(open_socket(&many[MOST], token, host, origin), "HTTP/1.1 503 "));
-    for (int k = 0; k <= MOST; k++) leave(&many[k]);
+    assert_true(begins(open_socket(&many[WATCHERS], token, host, origin), "HTTP/1.1 503 "));
+    for (int k = 0; k <= WATCHERS; k++) leave(&many[k]);
     int idle[60]; /* more connections than it keeps, which say nothing */
     for (int k = 0; k < 60; k++) assert_true((idle[k] = connect_to(htonl(INADDR_LOOPBACK))) >= 0);
     gives_the_page(NULL);

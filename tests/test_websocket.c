@@ -133,13 +133,13 @@ static void wrong_frames(void **state)
         size_t size;
         int code;
     } heads[] = {
-        {{0x81, 0x05}, 2, WEBSOCKET_PROTOCOL},                   /* no mask */
-        {{0xc1, 0x85}, 2, WEBSOCKET_PROTOCOL},                   /* an extension */
-        {{0x83, 0x80}, 2, WEBSOCKET_PROTOCOL},                   /* no such kind */
+        {{0x81, 0x05}, 2, WEBSOCKET_PROTOCOL}, /* no mask */
+        {{0xc1, 0x85}, 2, WEBSOCKET_PROTOCOL}, /* an extension */
+        {{0x83, 0x80}, 2, WEBSOCKET_PROTOCOL}, /* no such kind */
         {{0x8b, 0x80}, 2, WEBSOCKET_PROTOCOL},
-        {{0x09, 0x80}, 2, WEBSOCKET_PROTOCOL},                   /* a ping in fragments */
-        {{0x89, 0xfe}, 2, WEBSOCKET_PROTOCOL},                   /* a long ping */
-        {{0x81, 0xfe, 0, 5}, 4, WEBSOCKET_PROTOCOL},             /* a length that is too long */
+        {{0x09, 0x80}, 2, WEBSOCKET_PROTOCOL},       /* a ping in fragments */
+        {{0x89, 0xfe}, 2, WEBSOCKET_PROTOCOL},       /* a long ping */
+        {{0x81, 0xfe, 0, 5}, 4, WEBSOCKET_PROTOCOL}, /* a length that is too long */
         {{0x81, 0xff, 0, 0, 0, 0, 0, 0, 1, 0}, 10, WEBSOCKET_PROTOCOL},
         {{0x81, 0xff, 0x80, 0, 0, 0, 0, 1, 0, 0}, 10, WEBSOCKET_PROTOCOL},
         {{0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0}, 10, WEBSOCKET_TOO_LARGE},
@@ -199,7 +199,8 @@ static void requests(void **state)
     assert_string_equal(r.version, "13");
     assert_string_equal(r.key, "");
     assert_true(r.upgrade);
-    assert_true(parse("GET / HTTP/1.1\r\nConnection: notupgrade\r\nUpgrade: websocket\r\n\r\n", &r));
+    assert_true(
+        parse("GET / HTTP/1.1\r\nConnection: notupgrade\r\nUpgrade: websocket\r\n\r\n", &r));
     assert_false(r.upgrade);
     const char *const wrong[] = {
         "GET\r\n\r\n",
@@ -218,7 +219,8 @@ static void requests(void **state)
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
         if (parse(wrong[k], &r)) fail_msg("taken: %s", wrong[k]);
     assert_int_equal(request_length("GET / HTTP/1.1\r\n\r", 17), 0);
-    assert_true(request_is_own("127.0.0.1:80", 80, false) && request_is_own("LOCALHOST:80", 80, false));
+    assert_true(request_is_own("127.0.0.1:80", 80, false) &&
+                request_is_own("LOCALHOST:80", 80, false));
     assert_true(request_is_own("http://localhost:80", 80, true));
     assert_false(request_is_own("127.0.0.1", 80, false) || request_is_own("", 80, false));
     assert_false(request_is_own("127.0.0.1:80.evil.org", 80, false));
@@ -278,8 +280,8 @@ static void orders(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(digests),      cmocka_unit_test(opening),
-                                       cmocka_unit_test(messages),     cmocka_unit_test(wrong_frames),
-                                       cmocka_unit_test(requests),     cmocka_unit_test(orders)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(digests),  cmocka_unit_test(opening),
+                                       cmocka_unit_test(messages), cmocka_unit_test(wrong_frames),
+                                       cmocka_unit_test(requests), cmocka_unit_test(orders)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

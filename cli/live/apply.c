@@ -53,8 +53,8 @@ static BrioStatus grab(Engine *e, const Order *order, Deed *deed, BrioError *err
     BrioHand hand;
     deed->hand = -1;
     if (order->index >= 0)
-        BRIO_CHECK(brio_sim_grab_vertex(e->sim, order->index, order->vertex, NAN, &deed->hand,
-                                        error));
+        BRIO_CHECK(
+            brio_sim_grab_vertex(e->sim, order->index, order->vertex, NAN, &deed->hand, error));
     else
         BRIO_CHECK(brio_sim_grab_ray(e->sim, order->point, order->direction, NAN, &deed->hand,
                                      deed->hit, error));
@@ -199,7 +199,8 @@ static void remember(Engine *e, const char *text)
 {
     size_t same = strcspn(text, "=");
     int at = 0;
-    while (at < e->past_count && (strncmp(e->past[at], text, same) || e->past[at][same] != text[same]))
+    while (at < e->past_count &&
+           (strncmp(e->past[at], text, same) || e->past[at][same] != text[same]))
         at++;
     if (at == ENGINE_PAST) return;
     snprintf(e->past[at], sizeof e->past[at], "%.159s", text);
@@ -238,13 +239,12 @@ BrioStatus engine_end_record(Engine *e, BrioVerdict verdict, const char *reason,
 static BrioStatus record(Engine *e, const Order *order, Deed *deed, BrioError *error)
 {
     if (order->on) return begin_record(e, deed, error);
-    if (!e->record)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "nothing is being recorded");
+    if (!e->record) return brio__error(error, BRIO_ERROR_ARGUMENT, "nothing is being recorded");
     double seconds = brio__record_time(e->record);
     BrioStatus status = engine_end_record(e, BRIO_VERDICT_COMPLETED, NULL, error);
     describe_settings(e);
-    snprintf(deed->text, sizeof deed->text, "Recorded %.3g s. To look at it: brio view %s",
-             seconds, e->folder);
+    snprintf(deed->text, sizeof deed->text, "Recorded %.3g s. To look at it: brio view %s", seconds,
+             e->folder);
     return status;
 }
 

@@ -56,7 +56,8 @@ static Packet *words_end(Words *w)
 {
     brio__json_close(&w->json, '}');
     brio__c_locale_leave(w->before);
-    Packet *packet = brio__text_close(w->json.file, &w->text) == BRIO_OK ? packet_text(w->text) : NULL;
+    Packet *packet =
+        brio__text_close(w->json.file, &w->text) == BRIO_OK ? packet_text(w->text) : NULL;
     free(w->text);
     return packet;
 }
@@ -217,8 +218,7 @@ static Packet *shapes(const Engine *e, int64_t *slots)
         status = put_shape(file, &m->part[i], &slots[i]);
     if (brio__text_close(file, &bytes) != BRIO_OK) return NULL;
     uint8_t *payload;
-    Packet *packet =
-        status == BRIO_OK ? packet_create(WEBSOCKET_BINARY, size, &payload) : NULL;
+    Packet *packet = status == BRIO_OK ? packet_create(WEBSOCKET_BINARY, size, &payload) : NULL;
     if (packet) memcpy(payload, bytes, size);
     free(bytes);
     return packet;
@@ -394,8 +394,8 @@ Packet *describe_frame(Engine *e)
 #define X(name) (double)e->ledger.name,
     const double row[] = {LEDGER(X) e->pace, e->step_seconds};
 #undef X
-    const uint32_t head[6] = {FRAME, e->generation, ++e->frame, (uint32_t)hands,
-                              (uint32_t)e->curve_count, 0};
+    const uint32_t head[6] = {
+        FRAME, e->generation, ++e->frame, (uint32_t)hands, (uint32_t)e->curve_count, 0};
     size_t curves = (size_t)e->curve_count * sizeof *e->curve;
     size_t size = sizeof head + sizeof row + curves + (size_t)hands * 8 * sizeof(float) +
                   3 * (size_t)vertices * sizeof(float);

@@ -54,28 +54,28 @@ static BrioStatus make_buffers(Engine *e, BrioError *error)
 /* Everything of `e` that belongs to a simulation, anew. If it fails, it is as before. */
 static BrioStatus load(Engine *e, BrioError *error)
 {
-    Engine made = {.hub = e->hub, .given = e->given};
-    BrioStatus status = brio__scene_load(e->given->name, e->given->sets, e->given->set_count,
-                                         &made.scene, error);
-    if (status == BRIO_OK) status = brio__scene_sim(made.scene, &made.sim, error);
-    if (status == BRIO_OK) status = make_buffers(&made, error);
-    if (status == BRIO_OK && brio_sim_ledger(made.sim, &made.ledger) != BRIO_OK)
+    Engine next = {.hub = e->hub, .given = e->given};
+    BrioStatus status =
+        brio__scene_load(e->given->name, e->given->sets, e->given->set_count, &next.scene, error);
+    if (status == BRIO_OK) status = brio__scene_sim(next.scene, &next.sim, error);
+    if (status == BRIO_OK) status = make_buffers(&next, error);
+    if (status == BRIO_OK && brio_sim_ledger(next.sim, &next.ledger) != BRIO_OK)
         status = brio__error(error, BRIO_NOT_FINITE,
                              "the energy of the initial state is not a finite number");
     if (status != BRIO_OK) {
-        free_simulation(&made);
+        free_simulation(&next);
         return status;
     }
     free_simulation(e);
-    e->scene = made.scene;
-    e->sim = made.sim;
-    e->world = made.world;
-    e->drawn = made.drawn;
-    e->seen = made.seen;
-    e->live = made.live;
-    e->factor = made.factor;
-    e->explosion = made.explosion;
-    e->ledger = made.ledger;
+    e->scene = next.scene;
+    e->sim = next.sim;
+    e->world = next.world;
+    e->drawn = next.drawn;
+    e->seen = next.seen;
+    e->live = next.live;
+    e->factor = next.factor;
+    e->explosion = next.explosion;
+    e->ledger = next.ledger;
     e->h = e->sim->h;
     e->generation++;
     e->trouble[0] = 0;
@@ -108,7 +108,7 @@ typedef struct Kept {
         int index;
         char name[64];
         double value;
-    } *parameter;
+    } * parameter;
 } Kept;
 
 static void keep(Kept *k, OrderKind kind, int index, const char *name, double value)
@@ -286,7 +286,8 @@ static void step(Engine *e)
     if (status == BRIO_STOPPED) return; /* orders wait, or it ends */
     if (status != BRIO_OK) {
         const char *reason = brio_sim_reason(e->sim);
-        snprintf(text, sizeof text, "step %lld (from t = %.6g s, h = %.6g s) cannot be done: %.1100s",
+        snprintf(text, sizeof text,
+                 "step %lld (from t = %.6g s, h = %.6g s) cannot be done: %.1100s",
                  (long long)e->sim->state->step + 1, before, e->h,
                  reason[0] ? reason : brio_status_text(status));
         if (!is_sane(e)) return; /* that is why */

@@ -89,8 +89,9 @@ static BrioStatus read_grip(BrioNode *root, Order *order, BrioError *error)
         return brio__node_reals(node, order->direction, 3, error);
     }
     if (!brio__node_get(root, "body"))
-        return brio__node_error(root, error, "a hand needs a ray (origin and direction), or a "
-                                             "body and a vertex");
+        return brio__node_error(root, error,
+                                "a hand needs a ray (origin and direction), or a "
+                                "body and a vertex");
     BRIO_CHECK(read_whole(root, "body", &body, error));
     order->index = (int)body;
     return read_whole(root, "vertex", &order->vertex, error);

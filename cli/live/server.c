@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 enum {
-    MAX_CLIENTS = 32,  /* connections, */
-    MAX_WATCHERS = 8,  /* of which WebSockets */
-    MAX_QUEUE = 64,    /* messages that wait for one of them */
-    UNDRAWN = 2,       /* frames that it may have got and not drawn */
-    MAX_BATCH = 64     /* messages of one client that are read at a time */
+    MAX_CLIENTS = 32, /* connections, */
+    MAX_WATCHERS = 8, /* of which WebSockets */
+    MAX_QUEUE = 64,   /* messages that wait for one of them */
+    UNDRAWN = 2,      /* frames that it may have got and not drawn */
+    MAX_BATCH = 64    /* messages of one client that are read at a time */
 };
 static const double request_time = 5;  /* s: until a client has said what it wants */
 static const double answer_time = 30;  /* s: until it has taken the answer */
@@ -276,9 +276,10 @@ static void read_messages(Server *s, Client *c)
         int found = websocket_next(&c->socket, &message);
         if (found == 0) return;
         if (found != 1)
-            end_socket(c, found, found == WEBSOCKET_TOO_LARGE ? "the message is too large"
-                                 : found == WEBSOCKET_NO_UTF8 ? "the text is no UTF-8"
-                                                              : "that is no frame");
+            end_socket(c, found,
+                       found == WEBSOCKET_TOO_LARGE ? "the message is too large"
+                       : found == WEBSOCKET_NO_UTF8 ? "the text is no UTF-8"
+                                                    : "that is no frame");
         else
             take_message(s, c, &message);
     }

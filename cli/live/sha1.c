@@ -52,7 +52,8 @@ void sha1(const void *data, size_t size, uint8_t digest[20])
     for (size_t at = 0; at < whole; at += 64) add_block(h, bytes + at);
     if (rest) memcpy(last, bytes + whole, rest);
     last[rest] = 0x80;
-    for (int i = 0; i < 8; i++) last[padded - 1 - (size_t)i] = (uint8_t)((uint64_t)size * 8 >> 8 * i);
+    for (int i = 0; i < 8; i++)
+        last[padded - 1 - (size_t)i] = (uint8_t)((uint64_t)size * 8 >> 8 * i);
     for (size_t at = 0; at < padded; at += 64) add_block(h, last + at);
     for (int i = 0; i < 20; i++) digest[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
 }

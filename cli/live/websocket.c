@@ -94,8 +94,9 @@ int websocket_next(WebSocket *s, WebSocketMessage *message)
             *message = (WebSocketMessage){frame.kind, s->control, frame.size};
             return 1;
         }
-        if (!frame.kind == !s->kind) return WEBSOCKET_PROTOCOL; /* goes on with nothing, or begins
-                                                                   within another */
+        if (!frame.kind == !s->kind)
+            return WEBSOCKET_PROTOCOL; /* goes on with nothing, or begins
+                                          within another */
         if (frame.kind) {
             s->kind = frame.kind;
             s->size = 0;
@@ -119,7 +120,8 @@ size_t websocket_head(int kind, size_t size, uint8_t head[WEBSOCKET_HEAD])
     size_t bytes = size < 126 ? 0 : size <= UINT16_MAX ? 2 : 8;
     head[0] = (uint8_t)(128 | kind);
     head[1] = (uint8_t)(bytes == 0 ? size : bytes == 2 ? 126 : 127);
-    for (size_t i = 0; i < bytes; i++) head[2 + i] = (uint8_t)((uint64_t)size >> 8 * (bytes - 1 - i));
+    for (size_t i = 0; i < bytes; i++)
+        head[2 + i] = (uint8_t)((uint64_t)size >> 8 * (bytes - 1 - i));
     return 2 + bytes;
 }
 

@@ -9,20 +9,20 @@
 #include <stdint.h>
 
 enum { /* kinds of messages */
-    WEBSOCKET_TEXT = 1,
-    WEBSOCKET_BINARY = 2,
-    WEBSOCKET_CLOSE = 8,
-    WEBSOCKET_PING = 9,
-    WEBSOCKET_PONG = 10
+       WEBSOCKET_TEXT = 1,
+       WEBSOCKET_BINARY = 2,
+       WEBSOCKET_CLOSE = 8,
+       WEBSOCKET_PING = 9,
+       WEBSOCKET_PONG = 10
 };
 enum { /* reasons to close */
-    WEBSOCKET_DONE = 1000,
-    WEBSOCKET_AWAY = 1001,     /* the program ends */
-    WEBSOCKET_PROTOCOL = 1002, /* bytes that are no frame */
-    WEBSOCKET_NO_UTF8 = 1007,
-    WEBSOCKET_POLICY = 1008,
-    WEBSOCKET_TOO_LARGE = 1009,
-    WEBSOCKET_BUSY = 1013
+       WEBSOCKET_DONE = 1000,
+       WEBSOCKET_AWAY = 1001,     /* the program ends */
+       WEBSOCKET_PROTOCOL = 1002, /* bytes that are no frame */
+       WEBSOCKET_NO_UTF8 = 1007,
+       WEBSOCKET_POLICY = 1008,
+       WEBSOCKET_TOO_LARGE = 1009,
+       WEBSOCKET_BUSY = 1013
 };
 enum { WEBSOCKET_MAX = 16384, WEBSOCKET_HEAD = 14 }; /* bytes of a message; of a frame's head */
 

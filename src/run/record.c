@@ -53,8 +53,7 @@ void brio__record_note(BrioRecord *r, const char *text)
 {
     if (r->note_count >= r->note_room) {
         int room = 2 * r->note_room + 16;
-        Note *grown =
-            brio__realloc(r->note, (size_t)r->note_count, (size_t)room, sizeof *r->note);
+        Note *grown = brio__realloc(r->note, (size_t)r->note_count, (size_t)room, sizeof *r->note);
         if (!grown) return;
         r->note = grown;
         r->note_room = room;

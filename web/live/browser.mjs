@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 export const chromiumPath = process.env.BRIO_CHROMIUM ?? places.find(existsSync);
 
-// `modules`: a folder of packages with playwright-core. Exit code 77: there is nothing to look with.
+// `modules`: a folder of packages with playwright-core. Exit code 77: there is no browser.
 export function launch(modules) {
   let chromium;
   try {
@@ -21,16 +21,26 @@ export function launch(modules) {
   }
   return chromium.launch({
     executablePath: chromiumPath,
-    args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
-      '--ignore-gpu-blocklist', '--disable-quic', '--no-first-run',
-      '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader',
+      '--ignore-gpu-blocklist',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   });
 }
 
 // Waits for so many frames.
-export const frames = (page, count) => page.evaluate(async (wanted) => {
-  const until = window.brioLive.count + wanted, start = performance.now();
-  while (window.brioLive.count < until && performance.now() - start < 20000)
-    await new Promise((done) => setTimeout(done, 20));
-  return window.brioLive.count >= until;
-}, count);
+export const frames = (page, count) =>
+  page.evaluate(async (wanted) => {
+    const until = window.brioLive.count + wanted,
+      start = performance.now();
+    while (window.brioLive.count < until && performance.now() - start < 20000)
+      await new Promise((done) => setTimeout(done, 20));
+    return window.brioLive.count >= until;
+  }, count);

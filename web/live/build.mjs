@@ -7,17 +7,26 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = process.argv[2], modules = resolve(process.argv[3]);
+const out = process.argv[2],
+  modules = resolve(process.argv[3]);
 const { build } = createRequire(join(modules, 'x'))('esbuild');
 
 const result = await build({
   entryPoints: [join(here, 'live.js')],
-  bundle: true, minify: true, write: false, format: 'iife', target: 'es2022',
-  nodePaths: [modules], legalComments: 'none',
+  bundle: true,
+  minify: true,
+  write: false,
+  format: 'iife',
+  target: 'es2022',
+  nodePaths: [modules],
+  legalComments: 'none',
 });
 const script = result.outputFiles[0].text.replaceAll('</script', '<\\/script');
-const styles = [join(modules, 'uplot', 'dist', 'uPlot.min.css'),
-  join(here, '..', 'playground', 'style.css'), join(here, 'live.css')];
+const styles = [
+  join(modules, 'uplot', 'dist', 'uPlot.min.css'),
+  join(here, '..', 'playground', 'style.css'),
+  join(here, 'live.css'),
+];
 const page = readFileSync(join(here, 'index.html'), 'utf8')
   .replace('/*style*/', () => styles.map((file) => readFileSync(file, 'utf8')).join(''))
   .replace('/*script*/', () => script);

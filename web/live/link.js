@@ -1,6 +1,12 @@
 // The connection with the engine: messages as they are described in cli/live/describe.c, orders
 // with their answers, and a new connection when one is lost.
-const SHAPES = 1, FRAME = 2, HEAD = 24, CURVE = 8, AWAY = 1001, RETRY = 1000, MOST_RETRY = 10000;
+const SHAPES = 1,
+  FRAME = 2,
+  HEAD = 24,
+  CURVE = 8,
+  AWAY = 1001,
+  RETRY = 1000,
+  MOST_RETRY = 10000;
 
 export class Link {
   // on: { scene, settings, frame, state }
@@ -74,12 +80,16 @@ export class Link {
   // The positions of a frame are views into its bytes.
   takeFrame(buffer, generation, number, hands) {
     if (!this.shapes || generation !== this.scene.generation) return this.drawn(number);
-    const rows = new Uint32Array(buffer, 16, 1)[0], names = this.scene.ledger;
-    const row = new Float64Array(buffer, HEAD, names.length), ledger = {};
+    const rows = new Uint32Array(buffer, 16, 1)[0],
+      names = this.scene.ledger;
+    const row = new Float64Array(buffer, HEAD, names.length),
+      ledger = {};
     names.forEach((name, k) => (ledger[name] = row[k]));
     let at = HEAD + row.byteLength;
-    const held = [], curves = [];
-    for (let k = 0; k < rows; k++, at += 8 * CURVE) curves.push(new Float64Array(buffer, at, CURVE));
+    const held = [],
+      curves = [];
+    for (let k = 0; k < rows; k++, at += 8 * CURVE)
+      curves.push(new Float64Array(buffer, at, CURVE));
     for (let k = 0; k < hands; k++, at += 32) held.push(new Float32Array(buffer, at, 8));
     const positions = this.shapes.map((part) => {
       if (part.still) return part.rest;

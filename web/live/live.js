@@ -6,7 +6,8 @@ import { Link } from './link.js';
 import { Panel } from './panel.js';
 import { LiveView } from './view.js';
 
-const page = document.getElementById('page'), link = document.getElementById('link');
+const page = document.getElementById('page'),
+  link = document.getElementById('link');
 const ink = () => getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();
 const ENERGIES = ['kinetic', 'elastic', 'gravity', 'total', 'target'];
 
@@ -25,27 +26,75 @@ class Live {
     requestAnimationFrame(() => this.draw());
   }
 
-  // ---- the page ----------------------------------------------------------------------------------
+  // ---- the page -----------------------------------------------------------------------
 
   build() {
-    const button = (key, text, title, click, kind = '') => element('button', { type: 'button', class: kind, 'data-key': key, text, title, onclick: click });
-    this.canvas = element('canvas', { tabindex: 0, role: 'img', 'aria-label': 'The simulation: drag a body to pull it, drag beside it to turn the view, arrow keys turn it too' });
+    const button = (key, text, title, click, kind = '') =>
+      element('button', {
+        type: 'button',
+        class: kind,
+        'data-key': key,
+        text,
+        title,
+        onclick: click,
+      });
+    this.canvas = element('canvas', {
+      tabindex: 0,
+      role: 'img',
+      'aria-label':
+        'The simulation: drag a body to pull it, drag beside it or use arrow keys to turn it',
+    });
     this.badge = element('div', { class: 'badge' });
-    this.hint = element('div', { class: 'hint', text: 'Drag a body to pull it, drag beside it to turn' });
+    this.hint = element('div', {
+      class: 'hint',
+      text: 'Drag a body to pull it, drag beside it to turn',
+    });
     this.words = element('p');
-    this.message = element('div', { class: 'message', role: 'alert', hidden: true }, this.words,
-      element('button', { type: 'button', 'aria-label': 'Close', text: '×', onclick: () => this.say('') }));
+    this.message = element(
+      'div',
+      { class: 'message', role: 'alert', hidden: true },
+      this.words,
+      element('button', {
+        type: 'button',
+        'aria-label': 'Close',
+        text: '×',
+        onclick: () => this.say(''),
+      }),
+    );
     this.play = button('play', 'Pause', 'Space', () => this.togglePlay(), 'primary');
-    this.recordButton = button('record', 'Record', 'Write what happens from now on to a folder', () => this.toggleRecord(), 'record');
+    this.recordButton = button(
+      'record',
+      'Record',
+      'Write what happens from now on to a folder',
+      () => this.toggleRecord(),
+      'record',
+    );
     this.status = element('span', { class: 'status', 'aria-live': 'off' });
-    this.toolbar = element('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Simulation' }, this.play,
+    this.toolbar = element(
+      'div',
+      { class: 'toolbar', role: 'toolbar', 'aria-label': 'Simulation' },
+      this.play,
       button('step', 'Step', 'One step (S)', () => this.order('step')),
-      button('restart', 'Restart', 'From the start, with the settings of now (R)', () => this.order('restart')),
-      button('reset', 'Reset', 'From the start, with the settings of the scene', () => this.order('restart', { reset: true })),
-      button('nudge', 'Nudge', 'A short pull (N)', () => this.nudge()), this.recordButton, this.status);
+      button('restart', 'Restart', 'From the start, with the settings of now (R)', () =>
+        this.order('restart'),
+      ),
+      button('reset', 'Reset', 'From the start, with the settings of the scene', () =>
+        this.order('restart', { reset: true }),
+      ),
+      button('nudge', 'Nudge', 'A short pull (N)', () => this.nudge()),
+      this.recordButton,
+      this.status,
+    );
     this.chartBox = element('div', { class: 'charts' });
     this.aside = element('aside', { class: 'panel', 'aria-label': 'Settings' });
-    const stage = element('div', { class: 'stage' }, this.canvas, this.badge, this.hint, this.message);
+    const stage = element(
+      'div',
+      { class: 'stage' },
+      this.canvas,
+      this.badge,
+      this.hint,
+      this.message,
+    );
     const main = element('section', { class: 'main' }, stage, this.toolbar, this.chartBox);
     this.nodes = [main, this.aside];
   }
@@ -54,7 +103,14 @@ class Live {
     page.replaceChildren(...this.nodes);
     this.view = new LiveView(this.canvas);
     this.makeEnergy(false);
-    this.momentum = new Chart(this.chartBox, { title: 'Momentum', unit: '', series: [{ label: 'linear, kg m/s', colour: colours.momentum }, { label: 'angular, kg m²/s', colour: colours.angular }] });
+    this.momentum = new Chart(this.chartBox, {
+      title: 'Momentum',
+      unit: '',
+      series: [
+        { label: 'linear, kg m/s', colour: colours.momentum },
+        { label: 'angular, kg m²/s', colour: colours.angular },
+      ],
+    });
     this.listen();
     new ResizeObserver(() => this.resize()).observe(page);
   }
@@ -64,10 +120,16 @@ class Live {
     const next = this.energy?.figure.nextSibling ?? null;
     this.energy?.dispose();
     this.target = target;
-    this.energy = new Chart(this.chartBox, { title: 'Energy', unit: 'J',
+    this.energy = new Chart(this.chartBox, {
+      title: 'Energy',
+      unit: 'J',
       series: ENERGIES.filter((name) => target || name !== 'target').map((name) => ({
-        label: name, colour: name === 'total' ? ink() : colours[name],
-        width: name === 'total' ? 2.2 : 1.6, dash: name === 'target' ? [6, 4] : undefined })) });
+        label: name,
+        colour: name === 'total' ? ink() : colours[name],
+        width: name === 'total' ? 2.2 : 1.6,
+        dash: name === 'target' ? [6, 4] : undefined,
+      })),
+    });
     this.chartBox.insertBefore(this.energy.figure, next);
   }
 
@@ -87,16 +149,25 @@ class Live {
   setSettings(settings) {
     this.settings = settings;
     if (this.panel) this.panel.update(settings);
-    else this.panel = new Panel(this.aside, this.scene, settings, (what, fields) => this.order(what, fields));
+    else
+      this.panel = new Panel(this.aside, this.scene, settings, (what, fields) =>
+        this.order(what, fields),
+      );
     this.play.textContent = settings.playing ? 'Pause' : 'Play';
     this.play.title = `${this.play.textContent} (space)`;
     this.recordButton.textContent = settings.record ? 'Stop recording' : 'Record';
     this.recordButton.setAttribute('aria-pressed', String(!!settings.record));
-    const rate = 1 / settings.h, step = Math.abs(rate - Math.round(rate)) < 1e-6 ? `1/${Math.round(rate)}` : short(settings.h);
-    this.badge.textContent = `${settings.integrator}, ${step} s${settings.record ? `, recording to ${settings.record}` : ''}`;
+    const rate = 1 / settings.h,
+      step = Math.abs(rate - Math.round(rate)) < 1e-6 ? `1/${Math.round(rate)}` : short(settings.h);
+    const record = settings.record ? `, recording to ${settings.record}` : '';
+    this.badge.textContent = `${settings.integrator}, ${step} s${record}`;
     if (settings.trouble !== this.trouble) {
       this.trouble = settings.trouble;
-      this.say(settings.trouble ?? '', settings.exploded ? 'The motion has exploded.' : 'It pauses.', true);
+      this.say(
+        settings.trouble ?? '',
+        settings.exploded ? 'The motion has exploded.' : 'It pauses.',
+        true,
+      );
     }
   }
 
@@ -104,9 +175,16 @@ class Live {
     const lost = state !== 'connected';
     link.dataset.state = lost ? 'lost' : 'connected';
     link.textContent = { connected: 'connected', lost: 'connection lost', ended: 'ended' }[state];
-    if (state === 'ended') this.say('brio live has ended. Start it again, and open the address that it prints.', '', true);
+    if (state === 'ended')
+      this.say(
+        'brio live has ended. Start it again, and open the address that it prints.',
+        '',
+        true,
+      );
     else if (lost && this.view) this.say('The connection is lost. Trying again …', '', true);
-    else if (lost) page.firstElementChild.textContent = 'brio does not answer. Is it still running, and is this the whole address that it has printed?';
+    else if (lost)
+      page.firstElementChild.textContent =
+        'brio does not answer. Is it running, and is this the whole address that it has printed?';
     else if (this.view) this.say(this.trouble ?? '');
     for (const b of this.toolbar.querySelectorAll('button')) b.disabled = lost;
   }
@@ -127,10 +205,14 @@ class Live {
     return answer;
   }
 
-  togglePlay() { return this.order(this.settings.playing ? 'pause' : 'play'); }
-  toggleRecord() { return this.order('record', { on: !this.settings.record }); }
+  togglePlay() {
+    return this.order(this.settings.playing ? 'pause' : 'play');
+  }
+  toggleRecord() {
+    return this.order('record', { on: !this.settings.record });
+  }
 
-  // ---- frames ------------------------------------------------------------------------------------
+  // ---- frames -------------------------------------------------------------------------
 
   setFrame(frame) {
     if (this.frame && !this.frame.shown) this.link.drawn(this.frame.number); // this one is newer
@@ -157,18 +239,22 @@ class Live {
   // Where pictures take long, they do without shadows.
   spare() {
     const now = performance.now();
-    if (this.drawnAt && this.settings?.playing) this.each = 0.9 * (this.each ?? 20) + 0.1 * (now - this.drawnAt);
+    if (this.drawnAt && this.settings?.playing)
+      this.each = 0.9 * (this.each ?? 20) + 0.1 * (now - this.drawnAt);
     this.drawnAt = now;
     if (this.each > 60 && this.count > 20) this.view.spare();
   }
 
   note({ ledger: l, curves }) {
     const now = performance.now();
-    if (l.time < (this.lastTime ?? 0)) this.energy.clear(), this.momentum.clear();
+    if (l.time < (this.lastTime ?? 0)) (this.energy.clear(), this.momentum.clear());
     this.lastTime = l.time;
     if (Number.isFinite(l.target) !== this.target) this.makeEnergy(!this.target);
     for (const [t, kinetic, elastic, gravity, total, target, linear, angular] of curves) {
-      this.energy.add(t, [kinetic, elastic, gravity, total, target].slice(0, this.energy.series.length));
+      this.energy.add(
+        t,
+        [kinetic, elastic, gravity, total, target].slice(0, this.energy.series.length),
+      );
       this.momentum.add(t, [linear, angular]);
     }
     this.times.push(now);
@@ -177,14 +263,15 @@ class Live {
     this.noted = now;
     this.energy.draw();
     this.momentum.draw();
-    const playing = this.settings?.playing, said = [`t = ${l.time.toFixed(2)} s`];
+    const playing = this.settings?.playing,
+      said = [`t = ${l.time.toFixed(2)} s`];
     if (playing) said.push(`${l.pace.toFixed(2)} × real time`, `${this.times.length} frames/s`);
     if (l.step_seconds > 0) said.push(`${(1000 * l.step_seconds).toPrecision(2)} ms a step`);
     if (l.contacts > 0) said.push(`${l.contacts} contacts`);
     this.status.textContent = said.join(', ');
   }
 
-  // ---- taking part -------------------------------------------------------------------------------
+  // ---- taking part --------------------------------------------------------------------
 
   listen() {
     const on = (type, f) => this.canvas.addEventListener(type, f, { capture: true });
@@ -234,7 +321,8 @@ class Live {
 
   drag(held, px, py) {
     held.to = [px, py];
-    if (held.hand >= 0) this.link.tell('drag', { hand: held.hand, point: this.view.onPlane(px, py, held.hit) });
+    if (held.hand >= 0)
+      this.link.tell('drag', { hand: held.hand, point: this.view.onPlane(px, py, held.hit) });
   }
 
   letGo(id) {
@@ -247,7 +335,8 @@ class Live {
 
   // For keys and screen readers: a pull at what is in the middle of the picture.
   async nudge() {
-    const box = this.canvas.getBoundingClientRect(), bodies = this.view.parts.filter((part) => part.kind === 'body');
+    const box = this.canvas.getBoundingClientRect(),
+      bodies = this.view.parts.filter((part) => part.kind === 'body');
     const near = this.view.nearest(box.left + box.width / 2, box.top + box.height / 2, bodies);
     if (!near) return;
     const held = await this.grab('nudge', this.view.ray(...near.pixel));
@@ -257,10 +346,17 @@ class Live {
   }
 
   turn(e) {
-    const by = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[e.key];
+    const by = {
+      ArrowLeft: [-0.1, 0],
+      ArrowRight: [0.1, 0],
+      ArrowUp: [0, -0.1],
+      ArrowDown: [0, 0.1],
+    }[e.key];
     if (!by) return;
     e.preventDefault();
-    const v = this.view, offset = v.camera.position.clone().sub(v.controls.target), reach = 0.95 * offset.length();
+    const v = this.view,
+      offset = v.camera.position.clone().sub(v.controls.target),
+      reach = 0.95 * offset.length();
     offset.applyAxisAngle(v.camera.up, by[0]);
     offset.y = Math.max(-reach, Math.min(reach, offset.y - by[1] * offset.length()));
     v.camera.position.copy(v.controls.target).add(offset);
@@ -268,8 +364,20 @@ class Live {
   }
 
   key(e) {
-    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY)$/.test(e.target.tagName)) return;
-    const does = { ' ': () => this.togglePlay(), s: () => this.order('step'), r: () => this.order('restart'), n: () => this.nudge(), v: () => this.view.look(this.view.home) }[e.key.toLowerCase()];
+    if (
+      e.ctrlKey ||
+      e.metaKey ||
+      e.altKey ||
+      /^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY)$/.test(e.target.tagName)
+    )
+      return;
+    const does = {
+      ' ': () => this.togglePlay(),
+      s: () => this.order('step'),
+      r: () => this.order('restart'),
+      n: () => this.nudge(),
+      v: () => this.view.look(this.view.home),
+    }[e.key.toLowerCase()];
     if (!does) return;
     e.preventDefault();
     does();
@@ -291,16 +399,22 @@ class Live {
   }
 }
 
-const themeButton = document.getElementById('theme'), root = document.documentElement;
+const themeButton = document.getElementById('theme'),
+  root = document.documentElement;
 function theme(choice) {
-  root.dataset.theme = choice ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+  root.dataset.theme =
+    choice ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
   const dark = root.dataset.theme === 'dark';
   themeButton.setAttribute('aria-pressed', String(dark));
   themeButton.textContent = dark ? 'Light' : 'Dark';
   window.brioLive?.retint();
 }
-themeButton.addEventListener('click', () => theme(root.dataset.theme === 'dark' ? 'light' : 'dark'));
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => theme(e.matches ? 'dark' : 'light'));
+themeButton.addEventListener('click', () =>
+  theme(root.dataset.theme === 'dark' ? 'light' : 'dark'),
+);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) =>
+  theme(e.matches ? 'dark' : 'light'),
+);
 
 theme();
 window.brioLive = new Live();

@@ -1,5 +1,11 @@
 // The settings of a running simulation. Every change is an order; what the engine says is shown.
-import { element, integratorPicker, select, slider, stepSelect } from '../playground/src/controls.js';
+import {
+  element,
+  integratorPicker,
+  select,
+  slider,
+  stepSelect,
+} from '../playground/src/controls.js';
 
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2];
 const NOT_LIVE = ['static', 'runge-kutta'];
@@ -28,28 +34,46 @@ export class Panel {
   }
 
   build() {
-    const { scene, settings } = this, focus = document.activeElement?.dataset?.key;
+    const { scene, settings } = this,
+      focus = document.activeElement?.dataset?.key;
     this.shown = [];
-    const picker = integratorPicker({ engine: this.registry, offers: this.offers(),
-      value: settings.integrator, values: this.values() }, (name, values) => this.setIntegrator(name, values));
+    const picker = integratorPicker(
+      {
+        engine: this.registry,
+        offers: this.offers(),
+        value: settings.integrator,
+        values: this.values(),
+      },
+      (name, values) => this.setIntegrator(name, values),
+    );
     this.node.replaceChildren(
       ...(this.about() ? [element('p', { class: 'lead', text: this.about() })] : []),
       picker.node,
       stepSelect('h', settings.h, (h) => this.order('h', { value: h })).row,
       this.speed(),
-      ...this.materials(), ...this.damping(), ...this.world(), picker.own, keys());
+      ...this.materials(),
+      ...this.damping(),
+      ...this.world(),
+      picker.own,
+      keys(),
+    );
     if (focus) this.node.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
   }
 
   about() {
     const { bodies, vertices, solver, threads } = this.scene;
     const count = bodies.length === 1 ? '1 body' : `${bodies.length} bodies`;
-    return `${count}, ${vertices.toLocaleString('en')} vertices. Solver ${solver}, ` +
-      `${threads === 1 ? '1 thread' : `${threads} threads`}.`;
+    return (
+      `${count}, ${vertices.toLocaleString('en')} vertices. Solver ${solver}, ` +
+      `${threads === 1 ? '1 thread' : `${threads} threads`}.`
+    );
   }
 
   offers() {
-    return { ...this.scene.offers, ...Object.fromEntries(NOT_LIVE.map((n) => [n, 'It makes no motion.'])) };
+    return {
+      ...this.scene.offers,
+      ...Object.fromEntries(NOT_LIVE.map((n) => [n, 'It makes no motion.'])),
+    };
   }
 
   // Of the integrator, those that controls can show.
@@ -64,30 +88,55 @@ export class Panel {
     const given = { ...values };
     if (name === this.settings.integrator)
       for (const field of this.registry.integrator(name).fields)
-        if (field.type === 'list of numbers' && given[field.name] === undefined) given[field.name] = [];
+        if (field.type === 'list of numbers' && given[field.name] === undefined)
+          given[field.name] = [];
     this.order('integrator', { name, values: given });
   }
 
   speed() {
     const value = String(this.settings.speed);
     const known = SPEEDS.map(String).includes(value) || value === '0' ? [] : [Number(value)];
-    return select({ key: 'speed', label: 'Speed', value,
-      options: [...SPEEDS, ...known].map((v) => ({ value: String(v), text: v === 1 ? 'real time' : `${v} × real time` }))
-        .concat({ value: '0', text: 'as fast as it goes' }),
-      about: 'Simulated seconds in a second, where the machine is fast enough.' },
-    (v) => this.order('speed', { value: Number(v) })).row;
+    return select(
+      {
+        key: 'speed',
+        label: 'Speed',
+        value,
+        options: [...SPEEDS, ...known]
+          .map((v) => ({ value: String(v), text: v === 1 ? 'real time' : `${v} × real time` }))
+          .concat({ value: '0', text: 'as fast as it goes' }),
+        about: 'Simulated seconds in a second, where the machine is fast enough.',
+      },
+      (v) => this.order('speed', { value: Number(v) }),
+    ).row;
   }
 
   // A control for a number that the engine takes; `get` finds it in the settings.
   number(field, key, get, change) {
-    const value = get(this.settings), unit = field.unit ?? '', about = field.summary;
-    const least = field.least ?? -Infinity, most = field.most ?? Infinity;
+    const value = get(this.settings),
+      unit = field.unit ?? '',
+      about = field.summary;
+    const least = field.least ?? -Infinity,
+      most = field.most ?? Infinity;
     let control;
     if (Number.isFinite(least) && Number.isFinite(most) && most - least <= 1000)
-      control = slider({ key, label: field.name, unit, from: least, to: most, value, about }, change);
+      control = slider(
+        { key, label: field.name, unit, from: least, to: most, value, about },
+        change,
+      );
     else if (value > 0)
-      control = slider({ key, label: field.name, unit, from: Math.max(least, value / 1000), to: Math.min(most, value * 1000),
-        log: true, value, about }, change);
+      control = slider(
+        {
+          key,
+          label: field.name,
+          unit,
+          from: Math.max(least, value / 1000),
+          to: Math.min(most, value * 1000),
+          log: true,
+          value,
+          about,
+        },
+        change,
+      );
     else control = numberInput({ key, label: field.name, unit, value, about }, change);
     this.shown.push((settings) => {
       if (document.activeElement !== control.input) control.show(get(settings));
@@ -96,46 +145,113 @@ export class Panel {
   }
 
   materials() {
-    const { bodies, materials } = this.scene, b = Math.min(this.body, bodies.length - 1), body = bodies[b];
+    const { bodies, materials } = this.scene,
+      b = Math.min(this.body, bodies.length - 1),
+      body = bodies[b];
     if (!body) return [];
     const known = materials.find((m) => m.name === body.material);
     const fields = (known?.fields ?? []).filter((f) => body.live.includes(f.name));
     const rows = [element('h3', { text: 'Material' })];
     if (bodies.length > 1)
-      rows.push(select({ key: 'body', label: 'Body', value: String(b), options: bodies.map((one, i) => ({ value: String(i), text: `${one.name} (${one.material})` })) },
-        (v) => {
-          this.body = Number(v);
-          this.build();
-        }).row);
+      rows.push(
+        select(
+          {
+            key: 'body',
+            label: 'Body',
+            value: String(b),
+            options: bodies.map((one, i) => ({
+              value: String(i),
+              text: `${one.name} (${one.material})`,
+            })),
+          },
+          (v) => {
+            this.body = Number(v);
+            this.build();
+          },
+        ).row,
+      );
     else rows.push(element('p', { class: 'lead', text: `${body.name}: ${body.material}` }));
     for (const f of fields)
-      rows.push(this.number(f, `m.${f.name}`, (s) => s.bodies[b][f.name], (v) => this.order('material', { body: b, name: f.name, value: v })));
-    if (!fields.length) rows.push(element('p', { class: 'about', text: 'Nothing of this material can be changed while it runs.' }));
+      rows.push(
+        this.number(
+          f,
+          `m.${f.name}`,
+          (s) => s.bodies[b][f.name],
+          (v) => this.order('material', { body: b, name: f.name, value: v }),
+        ),
+      );
+    if (!fields.length)
+      rows.push(
+        element('p', {
+          class: 'about',
+          text: 'Nothing of this material can be changed while it runs.',
+        }),
+      );
     return rows;
   }
 
   damping() {
     const rows = [element('h3', { text: 'Damping' })];
     this.scene.models.forEach((name, i) => {
-      const fields = this.scene.damping.find((d) => d.name === name).fields.filter((f) => f.type.startsWith('number'));
+      const fields = this.scene.damping
+        .find((d) => d.name === name)
+        .fields.filter((f) => f.type.startsWith('number'));
       rows.push(element('p', { class: 'lead', text: name }));
       for (const f of fields)
-        rows.push(this.number(f, `d${i}.${f.name}`, (s) => s.damping[i][f.name], (v) => this.order('damping', { model: i, name: f.name, value: v })));
+        rows.push(
+          this.number(
+            f,
+            `d${i}.${f.name}`,
+            (s) => s.damping[i][f.name],
+            (v) => this.order('damping', { model: i, name: f.name, value: v }),
+          ),
+        );
     });
     if (!this.scene.models.length)
-      rows.push(element('p', { class: 'about', text: 'The scene has no damping model. Give it one of strength 0 to change it here.' }));
+      rows.push(
+        element('p', {
+          class: 'about',
+          text: 'The scene has no damping model. Give it one of strength 0 to change it here.',
+        }),
+      );
     return rows;
   }
 
   // Gravity along its direction, and factors of forces.
   world() {
-    const size = (g) => Math.hypot(...g), first = this.settings.gravity;
+    const size = (g) => Math.hypot(...g),
+      first = this.settings.gravity;
     this.down ??= size(first) > 0 ? first.map((v) => v / size(first)) : [0, -1, 0];
     const along = (s) => s.gravity.reduce((sum, v, r) => sum + v * this.down[r], 0);
-    const gravity = { name: 'Gravity', unit: 'm/s²', least: -30, most: 30, summary: 'Along its direction in the scene.' };
-    const rows = [element('h3', { text: 'World' }), this.number(gravity, 'gravity', along, (v) => this.order('gravity', { value: this.down.map((d) => d * v) }))];
-    this.scene.forces.forEach((name, i) => rows.push(this.number({ name: `Force ${name}`, unit: '×', least: -3, most: 3, summary: 'A factor of the force of the scene.' },
-      `f${i}`, (s) => s.forces[i], (v) => this.order('force', { force: i, value: v }))));
+    const gravity = {
+      name: 'Gravity',
+      unit: 'm/s²',
+      least: -30,
+      most: 30,
+      summary: 'Along its direction in the scene.',
+    };
+    const rows = [
+      element('h3', { text: 'World' }),
+      this.number(gravity, 'gravity', along, (v) =>
+        this.order('gravity', { value: this.down.map((d) => d * v) }),
+      ),
+    ];
+    this.scene.forces.forEach((name, i) =>
+      rows.push(
+        this.number(
+          {
+            name: `Force ${name}`,
+            unit: '×',
+            least: -3,
+            most: 3,
+            summary: 'A factor of the force of the scene.',
+          },
+          `f${i}`,
+          (s) => s.forces[i],
+          (v) => this.order('force', { force: i, value: v }),
+        ),
+      ),
+    );
     return rows;
   }
 }
@@ -145,11 +261,28 @@ function numberInput({ key, label, unit, value, about }, change) {
   const input = element('input', { type: 'number', id, step: 'any', 'data-key': key });
   input.value = value;
   input.addEventListener('change', () => input.value !== '' && change(Number(input.value)));
-  const row = element('div', { class: 'row number', title: about }, element('label', { for: id, text: label }), input, element('span', { text: unit }));
+  const row = element(
+    'div',
+    { class: 'row number', title: about },
+    element('label', { for: id, text: label }),
+    input,
+    element('span', { text: unit }),
+  );
   return { row, input, show: (v) => (input.value = v) };
 }
 
 function keys() {
-  const list = [['space', 'play, pause'], ['S', 'one step'], ['R', 'restart'], ['N', 'nudge'], ['V', 'view as at first'], ['arrows', 'turn the view']];
-  return element('p', { class: 'keys' }, ...list.flatMap(([key, does]) => [element('kbd', { text: key }), ` ${does}  `]));
+  const list = [
+    ['space', 'play, pause'],
+    ['S', 'one step'],
+    ['R', 'restart'],
+    ['N', 'nudge'],
+    ['V', 'view as at first'],
+    ['arrows', 'turn the view'],
+  ];
+  return element(
+    'p',
+    { class: 'keys' },
+    ...list.flatMap(([key, does]) => [element('kbd', { text: key }), ` ${does}  `]),
+  );
 }

@@ -3,65 +3,100 @@
 import { strict as assert } from 'node:assert';
 import { frames, launch } from './browser.mjs';
 
-const [address, modules] = process.argv.slice(2), { origin } = new URL(address);
-const browser = await launch(modules), troubles = [], foreign = [];
+const [address, modules] = process.argv.slice(2),
+  { origin } = new URL(address);
+const browser = await launch(modules),
+  troubles = [],
+  foreign = [];
 
 async function open(url = address, viewport = { width: 1000, height: 640 }) {
   const page = await browser.newPage({ viewport, reducedMotion: 'reduce' });
-  page.on('console', (m) => ['error', 'warning'].includes(m.type()) &&
-    !/GPU stall|GL Driver|software WebGL/.test(m.text()) && troubles.push(m.text()));
+  page.on(
+    'console',
+    (m) =>
+      ['error', 'warning'].includes(m.type()) &&
+      !/GPU stall|GL Driver|software WebGL/.test(m.text()) &&
+      troubles.push(m.text()),
+  );
   page.on('pageerror', (e) => troubles.push(e.stack));
-  page.on('request', (r) => r.url().startsWith(origin) || /^(data|blob):/.test(r.url()) || foreign.push(r.url()));
+  page.on(
+    'request',
+    (r) => r.url().startsWith(origin) || /^(data|blob):/.test(r.url()) || foreign.push(r.url()),
+  );
   await page.goto(url);
   await page.waitForFunction(() => window.brioLive?.count > 1, null, { timeout: 60000 });
   return page;
 }
 
 // What the page has of the last frame: time, hands, and the middle of the body.
-const look = (page) => page.evaluate(() => {
-  const { frame, shapes } = window.brioLive, x = frame.positions[shapes.findIndex((p) => p.kind === 'body')];
-  const middle = [0, 0, 0];
-  for (let k = 0; k < x.length; k++) middle[k % 3] += 3 * x[k] / x.length;
-  return { time: frame.ledger.time, hands: frame.hands.map((h) => [...h]), middle, step: frame.ledger.step };
-});
-const pixel = (page) => page.evaluate(() => {
-  const { view, frame, shapes } = window.brioLive, x = frame.positions[shapes.findIndex((p) => p.kind === 'body')];
-  const middle = [0, 0, 0];
-  for (let k = 0; k < x.length; k++) middle[k % 3] += 3 * x[k] / x.length;
-  return view.project(middle, 0);
-});
+const look = (page) =>
+  page.evaluate(() => {
+    const { frame, shapes } = window.brioLive,
+      x = frame.positions[shapes.findIndex((p) => p.kind === 'body')];
+    const middle = [0, 0, 0];
+    for (let k = 0; k < x.length; k++) middle[k % 3] += (3 * x[k]) / x.length;
+    return {
+      time: frame.ledger.time,
+      hands: frame.hands.map((h) => [...h]),
+      middle,
+      step: frame.ledger.step,
+    };
+  });
+const pixel = (page) =>
+  page.evaluate(() => {
+    const { view, frame, shapes } = window.brioLive,
+      x = frame.positions[shapes.findIndex((p) => p.kind === 'body')];
+    const middle = [0, 0, 0];
+    for (let k = 0; k < x.length; k++) middle[k % 3] += (3 * x[k]) / x.length;
+    return view.project(middle, 0);
+  });
 const settings = (page) => page.evaluate(() => window.brioLive.settings);
 const until = (page, what, value) => page.waitForFunction(what, value, { timeout: 30000 });
 
-// ---- a pull --------------------------------------------------------------------------------------
+// ---- a pull -------------------------------------------------------------------------
 
 const page = await open();
-const [px, py] = await pixel(page), before = await look(page);
+const [px, py] = await pixel(page),
+  before = await look(page);
 await page.mouse.move(px, py);
 await page.mouse.down();
 await until(page, () => window.brioLive.frame.hands.length === 1);
 for (let k = 1; k <= 5; k++) await page.mouse.move(px + 50 * k, py - 10 * k);
-const { target, hit } = await page.evaluate(([x, y]) => {
-  const held = [...window.brioLive.hands.values()][0];
-  return { target: window.brioLive.view.onPlane(x, y, held.hit), hit: held.hit };
-}, [px + 250, py - 50]);
+const { target, hit } = await page.evaluate(
+  ([x, y]) => {
+    const held = [...window.brioLive.hands.values()][0];
+    return { target: window.brioLive.view.onPlane(x, y, held.hit), hit: held.hit };
+  },
+  [px + 250, py - 50],
+);
 const far = (a, b) => Math.hypot(...a.map((v, r) => v - b[r]));
 // the native state: the hand is where the pointer is, the grip comes to it, the body comes along
-await until(page, ({ to, start, from }) => {
-  const { frame, shapes } = window.brioLive, h = frame.hands[0];
-  if (!h || Math.hypot(h[0] - to[0], h[1] - to[1], h[2] - to[2]) > 1e-3) return false;
-  const x = frame.positions[shapes.findIndex((p) => p.kind === 'body')], middle = [0, 0, 0];
-  for (let k = 0; k < x.length; k++) middle[k % 3] += 3 * x[k] / x.length;
-  const way = to.map((v, r) => v - from[r]), along = way.reduce((sum, v, r) => sum + v * (middle[r] - start[r]), 0);
-  const close = Math.hypot(h[3] - to[0], h[4] - to[1], h[5] - to[2]) < 0.05;
-  return close && along > 0.6 * way.reduce((sum, v) => sum + v * v, 0);
-}, { to: target, start: before.middle, from: hit });
+await until(
+  page,
+  ({ to, start, from }) => {
+    const { frame, shapes } = window.brioLive,
+      h = frame.hands[0];
+    if (!h || Math.hypot(h[0] - to[0], h[1] - to[1], h[2] - to[2]) > 1e-3) return false;
+    const x = frame.positions[shapes.findIndex((p) => p.kind === 'body')],
+      middle = [0, 0, 0];
+    for (let k = 0; k < x.length; k++) middle[k % 3] += (3 * x[k]) / x.length;
+    const way = to.map((v, r) => v - from[r]),
+      along = way.reduce((sum, v, r) => sum + v * (middle[r] - start[r]), 0);
+    const close = Math.hypot(h[3] - to[0], h[4] - to[1], h[5] - to[2]) < 0.05;
+    return close && along > 0.6 * way.reduce((sum, v) => sum + v * v, 0);
+  },
+  { to: target, start: before.middle, from: hit },
+);
 const pulled = await look(page);
-console.log(`pulled by ${far(target, hit).toFixed(3)} m, the body has come ${far(pulled.middle, before.middle).toFixed(3)} m in ${(pulled.time - before.time).toFixed(2)} s of motion`);
+const came = far(pulled.middle, before.middle), time = pulled.time - before.time;
+console.log(
+  `pulled by ${far(target, hit).toFixed(3)} m, the body has come ${came.toFixed(3)} m`,
+  `in ${time.toFixed(2)} s of motion`,
+);
 await page.mouse.up();
 await until(page, () => window.brioLive.frame.hands.length === 0);
 
-// ---- the view, keys and settings -----------------------------------------------------------------
+// ---- the view, keys and settings ----------------------------------------------------
 
 const camera = () => page.evaluate(() => window.brioLive.view.camera.position.toArray());
 const from = await camera();
@@ -90,22 +125,41 @@ await page.selectOption('[data-key=integrator]', 'bdf2');
 await until(page, () => window.brioLive.settings.integrator === 'bdf2');
 await page.selectOption('[data-key=h]', '120');
 await until(page, () => Math.abs(window.brioLive.settings.h - 1 / 120) < 1e-9);
-const { bodies: [{ E }] } = await settings(page);
+const {
+  bodies: [{ E }],
+} = await settings(page);
 await page.focus('[data-key="m.E"]');
 await page.keyboard.press('ArrowRight');
 await until(page, (old) => window.brioLive.settings.bodies[0].E > old, E);
-const refused = await page.evaluate(() => window.brioLive.order('material', { body: 0, name: 'rho', value: 3 }));
+const refused = await page.evaluate(() =>
+  window.brioLive.order('material', { body: 0, name: 'rho', value: 3 }),
+);
 assert(!refused.ok && /masses/.test(refused.text));
 assert.match(await page.locator('.message').textContent(), /masses/);
 
-// ---- others ------------------------------------------------------------------------------------
+// ---- others -------------------------------------------------------------------------
 
 const phone = await open(address, { width: 390, height: 844 });
-assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 390, 'no sideways scrolling');
-assert.equal((await settings(phone)).integrator, 'bdf2', 'a second browser sees what the first has set');
+assert.equal(
+  await phone.evaluate(() => document.documentElement.scrollWidth),
+  390,
+  'no sideways scrolling',
+);
+assert.equal(
+  (await settings(phone)).integrator,
+  'bdf2',
+  'a second browser sees what the first has set',
+);
 for (const p of [page, phone])
-  assert.deepEqual(await p.evaluate(() => [...document.querySelectorAll('input, select, button, .stage canvas')]
-    .filter((e) => !(e.labels?.length || e.textContent.trim() || e.getAttribute('aria-label'))).map((e) => e.outerHTML)), [], 'everything has a label');
+  assert.deepEqual(
+    await p.evaluate(() =>
+      [...document.querySelectorAll('input, select, button, .stage canvas')]
+        .filter((e) => !(e.labels?.length || e.textContent.trim() || e.getAttribute('aria-label')))
+        .map((e) => e.outerHTML),
+    ),
+    [],
+    'everything has a label',
+  );
 const left = await look(page);
 await page.close();
 await until(phone, (t) => window.brioLive.frame.ledger.time > t + 0.2, left.time);
@@ -124,11 +178,18 @@ assert.equal(answer.status(), 403);
 assert.match(await stranger.textContent('body'), /token is missing or wrong/);
 const site = await browser.newPage(); // a page of another origin, with the right token
 await site.goto('data:text/html,<p>another site');
-assert.equal(await site.evaluate((url) => new Promise((done) => {
-  const socket = new WebSocket(url);
-  socket.onopen = () => done('open');
-  socket.onerror = () => done('refused');
-}), address.replace('http', 'ws').replace('/?', '/socket?')), 'refused');
+assert.equal(
+  await site.evaluate(
+    (url) =>
+      new Promise((done) => {
+        const socket = new WebSocket(url);
+        socket.onopen = () => done('open');
+        socket.onerror = () => done('refused');
+      }),
+    address.replace('http', 'ws').replace('/?', '/socket?'),
+  ),
+  'refused',
+);
 
 assert.deepEqual(foreign, [], 'nothing is asked of anybody else');
 assert.deepEqual(troubles, [], 'the console is empty');
