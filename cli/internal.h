@@ -47,7 +47,7 @@
 #include "run/run.h"              /* run, compare, check, spectrum: runs and results */
 #include "run/tables.h"           /* settle, proof: states as tables */
 #include "scene/node.h"           /* live: UTF-8 */
-#include "scene/parse.h"          /* import: documents that must be JSON */
+#include "scene/parse.h"          /* import, live: documents that must be JSON */
 #include "scene/questions.h"      /* check, run: what is hardly meant */
 #include "scene/scene.h"          /* all commands that take a scene */
 #include "scene/schema.h"         /* help, list: the rows of a scene */

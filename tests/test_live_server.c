@@ -421,7 +421,7 @@ static void settings_change(void **state)
     expect_done(&c, "\"do\": \"gravity\", \"value\": [0, -1, 0]");
     expect_done(&c, "\"do\": \"integrator\", \"name\": \"a-search\", \"values\": {\"decay\": 5}");
     expect_done(&c, "\"do\": \"integrator\", \"name\": \"a-search\", \"values\": {\"decay\": []}");
-    expect_done(&c, "\"do\": \"h\", \"value\": 1/120");
+    expect_done(&c, "\"do\": \"h\", \"value\": 0.008");
     expect_done(&c, "\"do\": \"speed\", \"value\": 0");
     expect_refused(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"nu\", \"value\": 7", "nu");
     expect_refused(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"rho\", \"value\": 7",
@@ -465,6 +465,14 @@ static void an_explosion_is_told(void **state)
     assert_non_null(strstr(c.trouble, "\"playing\": false"));
     assert_non_null(strstr(c.trouble, "take a shorter time.h"));
     assert_non_null(strstr(c.trouble, "\"exploded\": true"));
+    assert_non_null(strstr(c.trouble, "It is back at t = "));
+    /* with another method it goes on from there */
+    expect_done(&c, "\"do\": \"integrator\", \"name\": \"backward-euler\"");
+    c.trouble[0] = 0;
+    expect_done(&c, "\"do\": \"play\"");
+    double t = next_frame(&c).time;
+    while (next_frame(&c).time < t + 1) {}
+    assert_string_equal(c.trouble, "");
     expect_done(&c, "\"do\": \"restart\", \"reset\": true");
     expect_done(&c, "\"do\": \"speed\", \"value\": 1");
     expect_done(&c, "\"do\": \"play\"");

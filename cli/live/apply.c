@@ -106,7 +106,8 @@ static BrioStatus set_integrator(Engine *e, const Order *order, Deed *deed, Brio
     BrioNode *root = NULL;
     if (integrator && strcmp(now, order->name)) brio_fields_defaults(integrator->fields, values);
     if (integrator && order->text[0]) {
-        BRIO_CHECK(brio__tree_parse(order->text, strlen(order->text), "values", &root, error));
+        BRIO_CHECK(brio__tree_parse_with(brio__json_parse, order->text, strlen(order->text),
+                                         "values", &root, error));
         BrioStatus status =
             brio__node_change_fields(root, integrator->fields, NULL, 0, values, error);
         brio__tree_free(root);
@@ -307,6 +308,7 @@ void engine_apply(Engine *e, const Order *order)
     BrioStatus status = carry_out(e, order, &deed, &error);
     if (status == BRIO_OK && deed.change) {
         remember(e, deed.text);
+        engine_keep_sane(e);
         if (e->record) brio__record_note(e->record, deed.text);
         describe_settings(e);
     }

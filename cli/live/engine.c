@@ -24,6 +24,7 @@ static int watch(void *user, const BrioIteration *iteration)
 static void free_simulation(Engine *e)
 {
     brio__motion_free(e->seen);
+    brio_state_free(e->sane);
     brio_sim_free(e->sim);
     brio__scene_free(e->scene);
     brio__free(e->world);
@@ -46,6 +47,7 @@ static BrioStatus make_buffers(Engine *e, BrioError *error)
     e->drawn = brio__alloc(3 * (size_t)e->seen->vertex_count + 1, sizeof *e->drawn);
     if (!e->drawn) return brio__no_memory(error);
     BRIO_CHECK(describe_live(e->sim, &e->live, error));
+    BRIO_CHECK(brio_state_copy(state, &e->sane, error));
     return brio__explosion_begin(&e->explosion, e->sim, e->scene->end) == BRIO_OK
                ? BRIO_OK
                : brio__no_memory(error);
@@ -75,6 +77,7 @@ static BrioStatus load(Engine *e, BrioError *error)
     e->live = next.live;
     e->factor = next.factor;
     e->explosion = next.explosion;
+    e->sane = next.sane;
     e->ledger = next.ledger;
     e->h = e->sim->h;
     e->generation++;
@@ -164,6 +167,7 @@ static void set_again(Engine *e, const Kept *k)
     e->h = e->sim->h = k->h;
     brio__explosion_begin(&e->explosion, e->sim, e->scene->end);
     brio_sim_ledger(e->sim, &e->ledger);
+    engine_keep_sane(e);
 }
 
 BrioStatus engine_restart(Engine *e, bool with_settings, BrioError *error)
@@ -238,21 +242,41 @@ static void end_record(Engine *e, BrioVerdict verdict, const char *reason)
         snprintf(e->trouble, sizeof e->trouble, "%.1200s", error.message);
 }
 
-/* Energies of the state as it is, and whether it has exploded. */
+void engine_keep_sane(Engine *e) { brio_state_assign(e->sane, e->sim->state); }
+
+/* Back to the last sane state; hands that have been let go since do not come back. */
+static void go_back(Engine *e)
+{
+    BrioHand hand;
+    brio_state_assign(e->sim->state, e->sane);
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) {
+        bool holds = brio_sim_hand(e->sim, h, &hand) == BRIO_OK;
+        if (holds && !e->owner[h]) brio_sim_release(e->sim, h, NULL);
+        if (!holds) e->owner[h] = 0;
+    }
+    brio_sim_ledger(e->sim, &e->ledger);
+}
+
+/* Energies of the state as it is, and whether it has exploded: then it goes back. */
 static bool is_sane(Engine *e)
 {
-    char text[1400];
+    char text[1500];
     bool finite = brio_sim_ledger(e->sim, &e->ledger) == BRIO_OK;
-    bool exploded =
-        brio__explosion_judge(&e->explosion, e->sim, &e->ledger, text, sizeof text) || !finite;
+    bool exploded = brio__explosion_judge(&e->explosion, e->sim, &e->ledger, text, 1200) || !finite;
+    if (!exploded && e->explosion.sane_step == e->ledger.step) engine_keep_sane(e);
     if (!exploded) return true;
     if (!e->explosion.exploded) {
         e->explosion.exploded = true;
         snprintf(text, sizeof text, "the energy is not a finite number after step %lld",
                  (long long)e->ledger.step);
     }
-    stop_with(e, text);
     end_record(e, BRIO_VERDICT_EXPLODED, text);
+    go_back(e);
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used,
+             ". It is back at t = %.4g s: change something and play on, or restart",
+             e->ledger.time);
+    stop_with(e, text);
     describe_settings(e);
     return false;
 }

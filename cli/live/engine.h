@@ -36,6 +36,7 @@ typedef struct Engine {
     CurveRow curve[ENGINE_CURVE];
     int curve_first, curve_count;
     BrioExplosion explosion;
+    BrioState *sane; /* the last state that had no more energy than its causes explain */
     char trouble[1600]; /* why it pauses; "" if it is well */
     double step_start;  /* on the clock; for the watch */
 
@@ -57,6 +58,7 @@ void *engine_work(void *engine); /* of the thread: until hub_end */
 
 /* Carries an order out and answers it (apply.c). */
 void engine_apply(Engine *engine, const Order *order);
+void engine_keep_sane(Engine *engine); /* the state of now is one to come back to */
 BrioStatus engine_restart(Engine *engine, bool keep, BrioError *error);
 void engine_anchor(Engine *engine); /* the clock starts here */
 /* Ends the record that there is. */

@@ -162,7 +162,7 @@ BrioStatus order_read(const char *text, size_t size, Order *order, BrioError *er
 {
     BrioNode *root = NULL;
     *order = (Order){.id = -1, .index = -1, .vertex = -1};
-    BRIO_CHECK(brio__tree_parse(text, size, "order", &root, error));
+    BRIO_CHECK(brio__tree_parse_with(brio__json_parse, text, size, "order", &root, error));
     BrioStatus status = root ? read_tree(root, order, error) : BRIO_ERROR_INPUT;
     brio__tree_free(root);
     return status;
