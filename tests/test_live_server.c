@@ -426,6 +426,8 @@ static void settings_change(void **state)
     expect_refused(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"nu\", \"value\": 7", "nu");
     expect_refused(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"rho\", \"value\": 7",
                    "is in its masses");
+    expect_done(&c, "\"do\": \"material\", \"name\": \"E\", \"value\": 3e4");
+    expect_refused(&c, "\"do\": \"material\", \"name\": \"k\", \"value\": 3e4", "no material");
     expect_refused(&c, "\"do\": \"material\", \"body\": 3, \"name\": \"E\", \"value\": 7",
                    "there is no body 3");
     expect_refused(&c, "\"do\": \"damping\", \"model\": 2, \"name\": \"beta\", \"value\": 1",

@@ -149,12 +149,35 @@ static BrioStatus set_speed(Engine *e, double speed, Deed *deed, BrioError *erro
     return BRIO_OK;
 }
 
+/* Of all bodies whose material has it, or of none. */
+static BrioStatus set_all(Engine *e, const Order *o, Deed *deed, BrioError *error)
+{
+    BrioState *before;
+    BrioStatus status = BRIO_OK;
+    double value;
+    int count = 0;
+    BRIO_CHECK(brio_state_copy(e->sim->state, &before, error));
+    for (int b = 0; status == BRIO_OK && b < e->sim->system->body_count; b++) {
+        if (brio_sim_material(e->sim, b, o->name, &value) != BRIO_OK) continue;
+        status = brio_sim_set_material(e->sim, b, o->name, o->value, error);
+        count++;
+    }
+    if (status != BRIO_OK) brio_state_assign(e->sim->state, before);
+    brio_state_free(before);
+    if (count == 0)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no material of the scene has \"%s\"",
+                           o->name);
+    snprintf(deed->text, sizeof deed->text, "%s of all bodies = %g", o->name, o->value);
+    return status;
+}
+
 static BrioStatus set_value(Engine *e, const Order *o, Deed *deed, BrioError *error)
 {
     const BrioSystem *s = e->sim->system;
     deed->change = true;
     switch (o->kind) {
     case ORDER_MATERIAL:
+        if (o->index < 0) return set_all(e, o, deed, error);
         BRIO_CHECK(brio_sim_set_material(e->sim, o->index, o->name, o->value, error));
         snprintf(deed->text, sizeof deed->text, "%s of \"%s\" = %g", o->name,
                  brio_body_name(s, o->index), o->value);

@@ -36,7 +36,7 @@ typedef struct Engine {
     CurveRow curve[ENGINE_CURVE];
     int curve_first, curve_count;
     BrioExplosion explosion;
-    BrioState *sane; /* the last state that had no more energy than its causes explain */
+    BrioState *sane;    /* the last state that had no more energy than its causes explain */
     char trouble[1600]; /* why it pauses; "" if it is well */
     double step_start;  /* on the clock; for the watch */
 

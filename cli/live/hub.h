@@ -54,7 +54,7 @@ typedef struct Order {
     OrderKind kind;
     uint64_t client;
     int64_t id; /* of the message, for its answer; -1: wants none */
-    int index;  /* of the body, damping model, force or hand; -1: none */
+    int index;  /* of the body, damping model, force or hand; -1: none; of materials: all bodies */
     int64_t vertex;
     bool on; /* record; restart: with the settings of the scene */
     double value, point[3], direction[3];

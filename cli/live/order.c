@@ -107,7 +107,8 @@ static BrioStatus read_members(BrioNode *root, unsigned has, const char *index, 
         if (brio__node_get(root, "count")) BRIO_CHECK(read_whole(root, "count", &whole, error));
         order->value = (double)whole;
     }
-    if (has & HAS_INDEX) {
+    bool all = order->kind == ORDER_MATERIAL && !brio__node_get(root, index); /* bodies */
+    if (has & HAS_INDEX && !all) {
         BRIO_CHECK(read_whole(root, index, &whole, error));
         order->index = (int)whole;
     }

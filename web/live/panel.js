@@ -14,7 +14,6 @@ export class Panel {
   // order(what, fields): carries a change to the engine
   constructor(node, scene, settings, order) {
     Object.assign(this, { node, scene, settings, order });
-    this.body = 0;
     this.registry = {
       registry: scene,
       integrator: (name) => scene.integrators.find((i) => i.name === name),
@@ -144,40 +143,26 @@ export class Panel {
     return control.row;
   }
 
+  // Of one body, or of all where they are of one material (body -1).
   materials() {
     const { bodies, materials } = this.scene,
-      b = Math.min(this.body, bodies.length - 1),
-      body = bodies[b];
-    if (!body) return [];
+      alike = bodies.length > 1 && bodies.every((one) => one.material === bodies[0].material);
+    if (!bodies.length) return [];
+    this.body ??= alike ? -1 : 0;
+    if (this.body >= bodies.length || (this.body < 0 && !alike)) this.body = 0;
+    const shown = Math.max(this.body, 0),
+      body = bodies[shown],
+      which = this.body < 0 ? {} : { body: this.body };
     const known = materials.find((m) => m.name === body.material);
     const fields = (known?.fields ?? []).filter((f) => body.live.includes(f.name));
-    const rows = [element('h3', { text: 'Material' })];
-    if (bodies.length > 1)
-      rows.push(
-        select(
-          {
-            key: 'body',
-            label: 'Body',
-            value: String(b),
-            options: bodies.map((one, i) => ({
-              value: String(i),
-              text: `${one.name} (${one.material})`,
-            })),
-          },
-          (v) => {
-            this.body = Number(v);
-            this.build();
-          },
-        ).row,
-      );
-    else rows.push(element('p', { class: 'lead', text: `${body.name}: ${body.material}` }));
+    const rows = [element('h3', { text: 'Material' }), this.bodyChoice(bodies, alike)];
     for (const f of fields)
       rows.push(
         this.number(
           f,
           `m.${f.name}`,
-          (s) => s.bodies[b][f.name],
-          (v) => this.order('material', { body: b, name: f.name, value: v }),
+          (s) => s.bodies[shown][f.name],
+          (v) => this.order('material', { ...which, name: f.name, value: v }),
         ),
       );
     if (!fields.length)
@@ -188,6 +173,20 @@ export class Panel {
         }),
       );
     return rows;
+  }
+
+  bodyChoice(bodies, alike) {
+    if (bodies.length === 1)
+      return element('p', { class: 'lead', text: `${bodies[0].name}: ${bodies[0].material}` });
+    const options = bodies.map((one, i) => ({
+      value: String(i),
+      text: `${one.name} (${one.material})`,
+    }));
+    if (alike) options.unshift({ value: '-1', text: `all bodies (${bodies[0].material})` });
+    return select({ key: 'body', label: 'Body', value: String(this.body), options }, (v) => {
+      this.body = Number(v);
+      this.build();
+    }).row;
   }
 
   damping() {

@@ -88,7 +88,8 @@ await until(
   { to: target, start: before.middle, from: hit },
 );
 const pulled = await look(page);
-const came = far(pulled.middle, before.middle), time = pulled.time - before.time;
+const came = far(pulled.middle, before.middle),
+  time = pulled.time - before.time;
 console.log(
   `pulled by ${far(target, hit).toFixed(3)} m, the body has come ${came.toFixed(3)} m`,
   `in ${time.toFixed(2)} s of motion`,
