@@ -329,6 +329,8 @@ void engine_apply(Engine *e, const Order *order)
         return;
     }
     BrioStatus status = carry_out(e, order, &deed, &error);
+    bool by_hand = order->kind == ORDER_GRAB || order->kind == ORDER_RELEASE;
+    if (status == BRIO_OK && by_hand && e->record) brio__record_note(e->record, deed.text);
     if (status == BRIO_OK && deed.change) {
         remember(e, deed.text);
         engine_keep_sane(e);
