@@ -1,12 +1,9 @@
 /* brio live as a browser without a screen sees it: what is given to whom, orders and their answers,
  * a vertex that is pulled, records, clients that misbehave, and the end. */
 #define _GNU_SOURCE
-#include "program.h"
+#include "loopback.h"
 
-#include <arpa/inet.h>
 #include <math.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 static pid_t server;
 static int port;
@@ -28,19 +25,6 @@ typedef struct Client {
     int kind, id;
     char trouble[3000]; /* the last settings that told of one */
 } Client;
-
-static int connect_to(in_addr_t machine)
-{
-    struct sockaddr_in place = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {machine}};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_true(fd >= 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 30},
-               sizeof(struct timeval));
-    if (connect(fd, (struct sockaddr *)&place, sizeof place) == 0) return fd;
-    close(fd);
-    return -1;
-}
 
 static void send_all(int fd, const void *data, size_t size)
 {
@@ -71,7 +55,7 @@ static const char *ask(const char *format, ...)
     vsnprintf(request, sizeof request, format, list);
     va_end(list);
     size_t have = 0;
-    int fd = connect_to(htonl(INADDR_LOOPBACK));
+    int fd = connect_to(htonl(INADDR_LOOPBACK), port);
     assert_true(fd >= 0);
     send_all(fd, request, strlen(request));
     for (ssize_t got; have + 1 < sizeof answer &&
@@ -92,7 +76,7 @@ static const char *open_socket(Client *c, const char *key, const char *host, con
 {
     static char head[2048];
     char request[1024];
-    *c = (Client){.fd = connect_to(htonl(INADDR_LOOPBACK))};
+    *c = (Client){.fd = connect_to(htonl(INADDR_LOOPBACK), port)};
     assert_true(c->fd >= 0);
     int size =
         snprintf(request, sizeof request,
@@ -351,21 +335,10 @@ static void refuses_others(void **state)
     }
 }
 
-/* The address by which others would reach this machine. */
 static void other_hosts_cannot_connect(void **state)
 {
     (void)state;
-    struct sockaddr_in own = {0};
-    socklen_t size = sizeof own;
-    int other = socket(AF_INET, SOCK_DGRAM, 0); /* nothing is sent */
-    struct sockaddr_in far = {
-        .sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(0xc0000201)}};
-    if (connect(other, (struct sockaddr *)&far, sizeof far) == 0 &&
-        getsockname(other, (struct sockaddr *)&own, &size) == 0)
-        assert_int_equal(connect_to(own.sin_addr.s_addr), -1);
-    else
-        print_message("this machine has no other address to try\n");
-    close(other);
+    expect_closed_to_others(port);
 }
 
 /* The native state follows a hand. */
@@ -591,7 +564,8 @@ static void browsers_come_and_go(void **state)
     assert_true(begins(open_socket(&many[WATCHERS], token, host, origin), "HTTP/1.1 503 "));
     for (int k = 0; k <= WATCHERS; k++) leave(&many[k]);
     int idle[60]; /* more connections than it keeps, which say nothing */
-    for (int k = 0; k < 60; k++) assert_true((idle[k] = connect_to(htonl(INADDR_LOOPBACK))) >= 0);
+    for (int k = 0; k < 60; k++)
+        assert_true((idle[k] = connect_to(htonl(INADDR_LOOPBACK), port)) >= 0);
     gives_the_page(NULL);
     for (int k = 0; k < 60; k++) close(idle[k]);
 }
@@ -622,7 +596,7 @@ static void ends_with_a_signal(void **state)
     leave(&c);
     assert_int_equal(wait_program(server), 0);
     server = 0;
-    assert_int_equal(connect_to(htonl(INADDR_LOOPBACK)), -1);
+    assert_int_equal(connect_to(htonl(INADDR_LOOPBACK), port), -1);
     char *run = read_all("block-live-2/run.json", NULL);
     assert_non_null(strstr(run, "\"verdict\": \"stopped\""));
     free(run);

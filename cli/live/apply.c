@@ -141,7 +141,7 @@ static BrioStatus set_speed(Engine *e, double speed, Deed *deed, BrioError *erro
                            "the speed %g is not positive; 0: as fast as it goes", speed);
     e->speed = speed > 0 ? speed : INFINITY;
     engine_anchor(e);
-    describe_settings(e);
+    e->news = true;
     if (speed > 0)
         snprintf(deed->text, sizeof deed->text, "%g s of motion in a second.", speed);
     else
@@ -247,7 +247,7 @@ static BrioStatus begin_record(Engine *e, Deed *deed, BrioError *error)
     put_settings_into_scene(e);
     BRIO_CHECK(brio__record_begin(e->scene, e->sim, e->folder, &e->record, error));
     for (int i = 0; i < e->past_count; i++) brio__record_note(e->record, e->past[i]);
-    describe_settings(e);
+    e->news = true;
     snprintf(deed->text, sizeof deed->text, "Recording to %s.", e->folder);
     return BRIO_OK;
 }
@@ -266,7 +266,7 @@ static BrioStatus record(Engine *e, const Order *order, Deed *deed, BrioError *e
     if (!e->record) return brio__error(error, BRIO_ERROR_ARGUMENT, "nothing is being recorded");
     double seconds = brio__record_time(e->record);
     BrioStatus status = engine_end_record(e, BRIO_VERDICT_COMPLETED, NULL, error);
-    describe_settings(e);
+    e->news = true;
     snprintf(deed->text, sizeof deed->text, "Recorded %.3g s. To look at it: brio view %s", seconds,
              e->folder);
     return status;
@@ -283,7 +283,7 @@ static BrioStatus play(Engine *e, const Order *order, Deed *deed)
     e->playing = order->kind == ORDER_PLAY;
     if (order->kind == ORDER_STEP) e->steps += (int64_t)order->value;
     engine_anchor(e);
-    describe_settings(e);
+    e->news = true;
     snprintf(deed->text, sizeof deed->text, "%s",
              order->kind == ORDER_PLAY   ? "It runs."
              : order->kind == ORDER_STEP ? "One step."
@@ -335,7 +335,7 @@ void engine_apply(Engine *e, const Order *order)
         remember(e, deed.text);
         engine_keep_sane(e);
         if (e->record) brio__record_note(e->record, deed.text);
-        describe_settings(e);
+        e->news = true;
     }
     answer(e, order, status, &deed, &error);
 }

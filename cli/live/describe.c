@@ -280,6 +280,7 @@ void describe_settings(Engine *e)
     const BrioSystem *s = e->sim->system;
     const BrioDissipation *losses = e->sim->stepper->dissipation;
     double values[BRIO_MAX_VALUES];
+    e->news = false;
     if (!words_begin(&w)) return;
     const char *integrator = brio_sim_integrator(e->sim, values);
     brio__json_text(&w.json, "type", "settings");

@@ -354,6 +354,7 @@ static bool take_orders(Engine *e)
     Order order;
     int count = 0;
     for (; count < HUB_ORDERS && hub_take(e->hub, &order); count++) engine_apply(e, &order);
+    if (e->news) describe_settings(e);
     return count > 0;
 }
 

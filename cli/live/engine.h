@@ -24,6 +24,7 @@ typedef struct Engine {
     uint32_t generation; /* of the scene: which shapes a frame belongs to */
     uint32_t frame;
 
+    bool news;           /* settings that browsers do not know yet */
     bool playing, begun; /* begun: a browser has shown it */
     int64_t steps;       /* still to do although it pauses */
     double h, speed;     /* s; simulated seconds per second, INFINITY: as fast as it goes */

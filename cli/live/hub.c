@@ -110,7 +110,8 @@ void hub_wait(Hub *hub, double seconds)
 bool hub_take(Hub *hub, Order *order)
 {
     pthread_mutex_lock(&hub->mutex);
-    bool there = hub->order_count > 0;
+    /* every order may have an answer, and every one finds room */
+    bool there = hub->order_count > 0 && hub->letter_count < HUB_LETTERS - 16;
     if (there) {
         *order = hub->order[hub->order_first];
         hub->order_first = (hub->order_first + 1) % HUB_ORDERS;

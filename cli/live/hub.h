@@ -93,7 +93,7 @@ void hub_free(Hub *hub);
 
 /* Of the engine. Waits for orders, so many seconds at most. */
 void hub_wait(Hub *hub, double seconds);
-bool hub_take(Hub *hub, Order *order); /* false: there is none */
+bool hub_take(Hub *hub, Order *order); /* false: there is none, or no room for an answer */
 bool hub_is_urgent(Hub *hub);          /* the step at hand should end */
 void hub_tell(Hub *hub, uint64_t client, Packet *packet);
 /* Takes the packet; those who wait for the old one get the new one. */

@@ -8,8 +8,8 @@
 #include "order.h"
 #include "request.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -348,33 +348,13 @@ static void deliver(Server *s)
 
 /* ---- the server ------------------------------------------------------------------------- */
 
-static int listen_on(int port, int *got)
-{
-    struct sockaddr_in place = {.sin_family = AF_INET,
-                                .sin_port = htons((uint16_t)port),
-                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof place;
-    int yes = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (listener < 0) return -1;
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(listener, (struct sockaddr *)&place, sizeof place) != 0 || listen(listener, 64) != 0 ||
-        getsockname(listener, (struct sockaddr *)&place, &size) != 0) {
-        int reason = errno;
-        close(listener);
-        errno = reason;
-        return -1;
-    }
-    *got = ntohs(place.sin_port);
-    return listener;
-}
-
 Server *server_create(Hub *hub, int port, const char *token, const uint8_t *page, size_t page_size)
 {
     Server *s = brio__calloc(1, sizeof *s);
     if (!s) return NULL;
     *s = (Server){.hub = hub, .token = token, .page = page, .page_size = page_size};
-    s->listener = listen_on(port, &s->port);
-    if (s->listener >= 0) return s;
+    s->listener = listen_here(port, &s->port);
+    if (s->listener >= 0 && fcntl(s->listener, F_SETFL, O_NONBLOCK) == 0) return s;
     int reason = errno;
     brio__free(s);
     errno = reason;
