@@ -15,6 +15,7 @@ bool open_in_browser(const char *path)
     if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) return false;
     pid_t child = fork();
     if (child == 0) {
+        setsid(); /* Ctrl-C in this terminal is not meant for the browser */
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(127);
         execlp("xdg-open", "xdg-open", path, (char *)NULL);
         _exit(127);

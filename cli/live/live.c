@@ -51,7 +51,7 @@ static bool read_flag(Hub *hub, const bool *flag)
     return value;
 }
 
-/* Of the threads: Ctrl-C comes to the one that polls. */
+/* Of the engine: Ctrl-C comes to the thread that polls. */
 static void mask_signals(bool on)
 {
     sigset_t set;
@@ -92,9 +92,9 @@ static int live(Engine *engine, Server *server, const char *token, bool open)
     catch_signals();
     mask_signals(true);
     int failed = pthread_create(&thread, NULL, engine_work, engine);
+    mask_signals(false); /* the browser must not inherit it */
     if (!failed && open && pthread_create(&opener, NULL, open_page, address) == 0)
         pthread_detach(opener);
-    mask_signals(false);
     if (failed) {
         fprintf(stderr, "brio live: no thread for the engine: %s\n", strerror(failed));
         return EXIT_FAILED;

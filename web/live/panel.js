@@ -8,7 +8,6 @@ import {
 } from '../playground/src/controls.js';
 
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2];
-const NOT_LIVE = ['static', 'runge-kutta'];
 
 export class Panel {
   // order(what, fields): carries a change to the engine
@@ -39,7 +38,7 @@ export class Panel {
     const picker = integratorPicker(
       {
         engine: this.registry,
-        offers: this.offers(),
+        offers: scene.offers,
         value: settings.integrator,
         values: this.values(),
       },
@@ -66,13 +65,6 @@ export class Panel {
       `${count}, ${vertices.toLocaleString('en')} vertices. Solver ${solver}, ` +
       `${threads === 1 ? '1 thread' : `${threads} threads`}.`
     );
-  }
-
-  offers() {
-    return {
-      ...this.scene.offers,
-      ...Object.fromEntries(NOT_LIVE.map((n) => [n, 'It makes no motion.'])),
-    };
   }
 
   // Of the integrator, those that controls can show.
