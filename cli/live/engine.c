@@ -242,7 +242,19 @@ static void end_record(Engine *e, BrioVerdict verdict, const char *reason)
         snprintf(e->trouble, sizeof e->trouble, "%.1200s", error.message);
 }
 
-void engine_keep_sane(Engine *e) { brio_state_assign(e->sane, e->sim->state); }
+/* Of a state that is on its way to explode only the settings are kept. */
+void engine_keep_sane(Engine *e)
+{
+    char text[1200];
+    bool sane = brio_sim_ledger(e->sim, &e->ledger) == BRIO_OK &&
+                !brio__explosion_judge(&e->explosion, e->sim, &e->ledger, text, sizeof text) &&
+                e->explosion.sane_step == e->ledger.step;
+    if (sane)
+        brio_state_assign(e->sane, e->sim->state);
+    else
+        memcpy(e->sane->param, e->sim->state->param,
+               (size_t)e->sane->params * sizeof *e->sane->param);
+}
 
 /* Back to the last sane state; hands that have been let go since do not come back. */
 static void go_back(Engine *e)
@@ -263,7 +275,8 @@ static bool is_sane(Engine *e)
     char text[1500];
     bool finite = brio_sim_ledger(e->sim, &e->ledger) == BRIO_OK;
     bool exploded = brio__explosion_judge(&e->explosion, e->sim, &e->ledger, text, 1200) || !finite;
-    if (!exploded && e->explosion.sane_step == e->ledger.step) engine_keep_sane(e);
+    if (!exploded && e->explosion.sane_step == e->ledger.step)
+        brio_state_assign(e->sane, e->sim->state);
     if (!exploded) return true;
     if (!e->explosion.exploded) {
         e->explosion.exploded = true;
@@ -278,6 +291,7 @@ static bool is_sane(Engine *e)
              e->ledger.time);
     stop_with(e, text);
     describe_settings(e);
+    publish_frame(e);
     return false;
 }
 
@@ -322,7 +336,9 @@ static void step(Engine *e)
     if (e->steps > 0) e->steps--;
     average(&e->step_seconds, now - e->step_start);
     bool due = now - e->published >= frame_every || !e->playing;
-    if ((due || e->record) && is_sane(e)) record_step(e);
+    if (!due && !e->record) return;
+    if (!is_sane(e)) return;
+    record_step(e);
     if (due) publish_frame(e);
 }
 

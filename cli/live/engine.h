@@ -59,7 +59,7 @@ void *engine_work(void *engine); /* of the thread: until hub_end */
 
 /* Carries an order out and answers it (apply.c). */
 void engine_apply(Engine *engine, const Order *order);
-void engine_keep_sane(Engine *engine); /* the state of now is one to come back to */
+void engine_keep_sane(Engine *engine); /* the settings of now stay if it has to go back */
 BrioStatus engine_restart(Engine *engine, bool keep, BrioError *error);
 void engine_anchor(Engine *engine); /* the clock starts here */
 /* Ends the record that there is. */
