@@ -178,6 +178,6 @@ const Command command_live = {
         "browser may watch. Ctrl-C ends everything.",
     .options = options,
     .examples = "brio live cloth\nbrio live scenes/cloth.yaml --port 9000 --no-open\n"
-                "brio live demo --set integrator=a-search",
+                "brio live wound-bar --set integrator=a-search",
     .run = run,
 };
