@@ -33,6 +33,7 @@ static void answer(Engine *e, const Order *order, BrioStatus status, const Deed 
     brio__json_integer(&json, "id", order->id);
     brio__json_boolean(&json, "ok", status == BRIO_OK);
     brio__json_text(&json, "text", status == BRIO_OK ? deed->text : sentence);
+    brio__json_integer(&json, "step", e->sim->state->step); /* after which it was done */
     if (order->kind == ORDER_GRAB && status == BRIO_OK) {
         brio__json_integer(&json, "hand", deed->hand);
         brio__json_open(&json, "hit", '[');
