@@ -220,6 +220,11 @@ static void join(Client *c)
     snprintf(host, sizeof host, "127.0.0.1:%d", port);
     snprintf(origin, sizeof origin, "http://127.0.0.1:%d", port);
     const char *head = open_socket(c, token, host, origin);
+    for (int tries = 0; tries < 100 && begins(head, "HTTP/1.1 503 "); tries++) {
+        leave(c); /* those who have left are not forgotten yet */
+        pause_for(0.1);
+        head = open_socket(c, token, host, origin);
+    }
     if (!begins(head, "HTTP/1.1 101 ")) fail_msg("%s", head);
     assert_non_null(strstr(head, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
     assert_int_equal(next_message(c), TEXT);
@@ -443,8 +448,8 @@ static void an_explosion_is_told(void **state)
     assert_non_null(strstr(c.trouble, "It is back at t = "));
     /* with another method it goes on from there */
     expect_done(&c, "\"do\": \"integrator\", \"name\": \"backward-euler\"");
-    c.trouble[0] = 0;
     expect_done(&c, "\"do\": \"play\"");
+    c.trouble[0] = 0;
     double t = next_frame(&c).time;
     while (next_frame(&c).time < t + 1) {}
     assert_string_equal(c.trouble, "");
