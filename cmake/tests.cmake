@@ -81,6 +81,11 @@ target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
+# What `brio live` reads is tested without the program around it.
+set(live_readers cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/websocket.c)
+target_sources(test_websocket PRIVATE ${live_readers})
+target_include_directories(test_websocket PRIVATE cli)
+
 # Loaded before the program by test_out_of_memory.
 add_library(failing_malloc MODULE tests/failing_malloc.c)
 target_link_libraries(failing_malloc PRIVATE ${CMAKE_DL_LIBS})
@@ -206,7 +211,9 @@ if(BRIO_ZLIB_LIBRARY)
 endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
-target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+foreach(name test_report test_live_page)
+  target_compile_definitions(${name} PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+endforeach()
 
 # The longest first (seconds), so that none of them runs alone at the end.
 foreach(pair playground_scenes=110 playground=70 manual=60 scene=50 scalar=20)
