@@ -267,11 +267,11 @@ class Live {
       said = [`t = ${l.time.toFixed(2)} s`];
     if (playing)
       said.push(
-        `${short(Number(l.pace.toPrecision(2)))} × real time`,
+        `${Number(l.pace.toPrecision(2))} × real time`,
         `${this.times.length} frames/s`,
       );
     if (l.step_seconds > 0)
-      said.push(`${short(Number((1000 * l.step_seconds).toPrecision(2)))} ms a step`);
+      said.push(`${Number((1000 * l.step_seconds).toPrecision(2))} ms per step`);
     if (l.contacts > 0) said.push(`${l.contacts} contacts`);
     this.status.textContent = said.join(', ');
   }
