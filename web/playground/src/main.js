@@ -1,8 +1,7 @@
 // The page: tabs, theme, link, keys, and the clock of the pictures.
-import create from 'engine.mjs';
+import { createEngine } from 'brio-engine';
 import { Bench } from './bench.js';
 import { element } from './controls.js';
-import { startEngine } from './engine.js';
 import { Phase } from './phase.js';
 import { Stability } from './stability.js';
 
@@ -21,18 +20,17 @@ const tabs = {
 async function engineOfPage() {
   const packed = Uint8Array.from(atob(document.getElementById('engine').textContent.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return startEngine(create, { wasmBinary: new Uint8Array(await new Response(stream).arrayBuffer()) });
+  return createEngine({ threads: 1, wasm: new Uint8Array(await new Response(stream).arrayBuffer()) });
 }
 
 // The engine with threads lies beside a page that is served with the headers for shared memory; `?threads=N` in the address asks for N.
-const MOST_THREADS = 8, PATIENCE = 10000;
+const MOST_THREADS = 8;
 async function engineBeside() {
   const asked = parseInt(new URLSearchParams(location.search).get('threads'), 10);
   const threads = Math.min(MOST_THREADS, asked > 0 ? asked : navigator.hardwareConcurrency || 1);
   if (!window.crossOriginIsolated || threads < 2) throw new Error('one thread');
-  await new Promise((resolve, reject) => document.head.append(element('script', { src: 'playground-threads.js', onload: resolve, onerror: reject })));
-  const late = new Promise((_, reject) => setTimeout(reject, PATIENCE, new Error('the workers do not start')));
-  return Promise.race([startEngine(window.brioThreads, { threads }, threads), late]);
+  const locate = (name) => new URL(name.replace('threads/engine-threads', 'playground-threads'), document.baseURI).href;
+  return createEngine({ threads, locate });
 }
 
 const root = document.getElementById('tab'), bar = document.getElementById('tabs');

@@ -53,7 +53,7 @@ export const scenes = {
     build: (p) => ({
       bodies: [box('cloth', { type: 'grid', width: 1, depth: 0.8, cells_x: p.n, cells_z: p.n }, { type: 'hooke', k: p.k, rho: 0.3 }, {
         transform: { rotate: [[1, 0, 0], 62], translate: [0, 0.1, 0] },
-        ...(p.springs ? { springs: 'springs.csv' } : {}),
+        ...(p.springs ? { springs: p.springs } : {}),
         fix: p.pins.length ? [{ vertices: p.pins }] : [],
       })],
       contact: { type: 'penalty', kappa: 100, dhat: 5e-3, mu: 0.4 },

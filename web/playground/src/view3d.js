@@ -67,8 +67,8 @@ export class View3D {
   show(world, { room = null, springs = true, gone = null, size = 1 } = {}) {
     this.clear();
     this.size = size;
-    const triangles = world.triangles, starts = world.bodyStarts;
-    const indices = starts.length > 1 ? Array.from({ length: starts.length - 1 }, () => []) : [];
+    const triangles = world.triangles(), starts = [...world.bodies.map((_, b) => world.firstVertex(b)), world.vertices()];
+    const indices = world.bodies.map(() => []);
     for (let t = 0; t < world.bodyTriangles; t++) {
       const a = triangles[3 * t], b = triangles[3 * t + 1], c = triangles[3 * t + 2];
       if (gone && gone(a, b, c)) continue;
@@ -78,7 +78,7 @@ export class View3D {
     }
     this.position = new THREE.BufferAttribute(new Float32Array(3 * world.allVertices), 3);
     this.position.setUsage(THREE.DynamicDrawUsage);
-    this.cloth = world.edges.length > 0;
+    this.cloth = world.edges().length > 0;
     indices.forEach((index, body) => {
       if (!index.length) return;
       const geometry = new THREE.BufferGeometry();
@@ -143,7 +143,7 @@ export class View3D {
 
   // Springs along the weave: of the others there are too many to see anything.
   shownSprings(world) {
-    const edges = world.edges, x = world.positions, shown = [];
+    const edges = world.edges(), x = world.positions(), shown = [];
     let shortest = Infinity;
     const length = (e) => Math.hypot(...[0, 1, 2].map((r) => x[3 * edges[2 * e] + r] - x[3 * edges[2 * e + 1] + r]));
     for (let e = 0; e < edges.length / 2; e++) shortest = Math.min(shortest, length(e));
@@ -152,8 +152,8 @@ export class View3D {
   }
 
   showPins(world) {
-    const held = world.held, list = [];
-    held.forEach((h, i) => h && list.push(i));
+    const list = [];
+    world.fixed().forEach((is, i) => is && list.push(i));
     this.pinned = list;
     this.pins = new THREE.InstancedMesh(this.pinGeometry, this.material('pin', () => new THREE.MeshStandardMaterial({ color: '#d1495b', roughness: 0.4 })), Math.max(1, list.length));
     this.pins.count = list.length;
@@ -163,7 +163,7 @@ export class View3D {
   }
 
   update(world, hand = null) {
-    const x = world.positions, array = this.position.array;
+    const x = world.positions(), array = this.position.array;
     for (let i = 0; i < array.length; i++) array[i] = x[i];
     this.position.needsUpdate = true;
     for (const mesh of this.surfaces) if (!mesh.material.flatShading) mesh.geometry.computeVertexNormals();
@@ -172,9 +172,9 @@ export class View3D {
     this.pins.instanceMatrix.needsUpdate = true;
     this.handMesh.visible = this.handLine.visible = !!hand;
     if (hand) {
-      this.handMesh.position.set(hand[0], hand[1], hand[2]);
+      this.handMesh.position.set(...hand.point);
       this.handMesh.scale.setScalar(0.012 * this.size);
-      this.handLine.geometry.attributes.position.array.set(hand);
+      this.handLine.geometry.attributes.position.array.set([...hand.point, ...hand.grip]);
       this.handLine.geometry.attributes.position.needsUpdate = true;
     }
   }
