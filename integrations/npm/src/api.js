@@ -1,6 +1,6 @@
 // The engine: worlds, the lists of what there is to choose from, and the measure of methods.
 // index.js and node.js say how its files are found.
-import { BrioError, number, refuse, said, string } from './errors.js';
+import { BrioError, number, refuse, said, settings, string } from './errors.js';
 import { Native } from './native.js';
 import { World, methodText } from './world.js';
 
@@ -59,10 +59,8 @@ export class Engine {
     this.version = native.text(native.call('_web_version'));
   }
 
-  world(scene, options = {}) {
+  world(scene, options = undefined) {
     this.#native.check();
-    if (options === null || typeof options !== 'object')
-      refuse(`expected options, {files}, found ${said(options)}`);
     const world = new World(this.#native, scene, options, (w) => this.#worlds.delete(w));
     this.#worlds.add(world);
     return world;
@@ -158,10 +156,8 @@ async function startThreads(platform, threads) {
   return Promise.race([made, late]);
 }
 
-export async function start(platform, options = {}) {
-  if (options === null || typeof options !== 'object')
-    refuse(`expected options, {threads, wasm, locate}, found ${said(options)}`);
-  const { threads = 'auto' } = options,
+export async function start(platform, options = undefined) {
+  const { threads = 'auto' } = settings(options, 'options, {threads, wasm, locate}'),
     wanted = wantedThreads(threads, platform);
   try {
     if (wanted > 1) {

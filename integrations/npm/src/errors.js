@@ -58,3 +58,10 @@ export const vector = (value, what) => {
   for (let k = 0; k < 3; k++) number(list[k], `${what}[${k}]`);
   return list;
 };
+
+// Options of a call: an object, or nothing.
+export const settings = (value = {}, example = 'options') => {
+  if (value === null || typeof value !== 'object' || isList(value))
+    refuse(`expected ${example}, found ${said(value)}`);
+  return value;
+};

@@ -32,6 +32,7 @@ export class Native {
     try {
       return this.#m[name](...values);
     } catch (cause) {
+      if (cause instanceof TypeError) throw new BrioError(cause.message, { cause }); // no number
       this.end(
         `the engine has failed (${cause?.message ?? cause}) and cannot go on; create another one`,
       );

@@ -1,9 +1,21 @@
 // A world: a scene that runs. All physics is the engine's; here are names, views into its memory
 // and lifetimes.
-import { BrioError, isList, number, refuse, said, string, vector, whole } from './errors.js';
+import {
+  BrioError,
+  isList,
+  number,
+  refuse,
+  said,
+  settings,
+  string,
+  vector,
+  whole,
+} from './errors.js';
 import { checkFiles, plain, prepare } from './scene.js';
 
 const CHANGES = ['begins', 'stays', 'ends'];
+// Infinity: without a limit.
+const milliseconds = (value, what) => (value === Infinity ? value : number(value, what));
 const camel = (name) => name.replace(/_(\w)/g, (_, c) => c.toUpperCase());
 
 // A hand that holds a body.
@@ -60,7 +72,8 @@ export class World {
   #last = 0;
 
   // `left` is called when the world is disposed.
-  constructor(native, scene, { files = {} } = {}, left = () => {}) {
+  constructor(native, scene, options, left = () => {}) {
+    const { files = {} } = settings(options, 'options, {files}');
     this.#native = native;
     this.#left = left;
     const text = typeof scene === 'string';
@@ -135,23 +148,24 @@ export class World {
     return this._native('_web_h');
   }
 
-  step(h = this.h, count = 1, { limit = 0 } = {}) {
-    const at = this.#world;
+  step(h = this.h, count = 1, options = undefined) {
+    const at = this.#world,
+      { limit = 0 } = settings(options, 'options, {limit}');
     number(h, 'h');
     whole(count, 'count');
-    if (limit !== 0 && !(limit > 0))
-      refuse(`expected a positive number of milliseconds, found ${said(limit)}`, 'limit');
+    if (milliseconds(limit, 'limit') < 0) refuse(`${limit} ms are less than none`, 'limit');
     if (count === 0) return 0;
     const done = this.#native.call('_web_step', at, h, count, limit === Infinity ? 0 : limit);
     if (done < count) throw this.#native.reason({ steps: done });
     return done;
   }
 
-  advance(seconds, { h = this.h, budget = Infinity, limit = 0 } = {}) {
+  advance(seconds, options = undefined) {
+    const { h = this.h, budget = Infinity, limit = 0 } = settings(options, 'options, {budget}');
     if (number(seconds, 'seconds') < 0)
       refuse(`expected a time of 0 or more, found ${seconds}`, 'seconds');
     if (!(number(h, 'h') > 0)) refuse(`expected a step above 0, found ${h}`, 'h');
-    if (!(budget >= 0)) refuse(`expected milliseconds, found ${said(budget)}`, 'budget');
+    if (milliseconds(budget, 'budget') < 0) refuse(`${budget} ms are less than none`, 'budget');
     const begin = performance.now();
     let steps = 0,
       now = begin;
@@ -394,8 +408,9 @@ export class World {
     return hand < 0 ? null : new Hand(this, hand, Array.from(this.#native.doubles(ray + 48, 3)));
   }
 
-  grabPoint(point, { body, k = NaN } = {}) {
-    const b = body === undefined ? -1 : this.#body(body);
+  grabPoint(point, options = undefined) {
+    const { body, k = NaN } = settings(options, 'options, {body, k}'),
+      b = body === undefined ? -1 : this.#body(body);
     return this.#hold(b, -1, vector(point, 'point'), k);
   }
 
@@ -490,8 +505,10 @@ export class World {
 
   // ---- editing ----------------------------------------------------------------------------
 
-  edit({ add, remove, cut, fix, unfix, ...unknown } = {}, { files = {} } = {}) {
+  edit(changes, options = undefined) {
     this.#world;
+    const { add, remove, cut, fix, unfix, ...unknown } = settings(changes, 'changes, {add}'),
+      { files = {} } = settings(options, 'options, {files}');
     if (Object.keys(unknown).length)
       refuse(
         `unknown key "${Object.keys(unknown)[0]}"; an edit has add, remove, cut, fix and unfix`,
