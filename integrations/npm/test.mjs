@@ -439,7 +439,7 @@ test('bodies_obstacles_pins_and_cuts_at_run_time', async () => {
   );
   check(
     world.addBody({
-      shape: { type: 'box', size: [0.1, 0.1, 0.1] },
+      shape: { type: 'box', size: [0.1, 0.1, 0.1], cells: [2, 2, 2] },
       material: 'soft',
       transform: { translate: [1, 0.3, 0] },
     }) === 'body0',

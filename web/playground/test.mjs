@@ -422,6 +422,66 @@ test('engine_errors_are_sentences', async () => {
   check(/does not go with contact: ipc.*use one of/.test(said), `said: "${said}"`);
 });
 
+// Files dropped on the page: scenes with the files that they name, meshes alone, and what cannot be opened.
+test('own_scenes_and_meshes_by_drop', async () => {
+  const page = await openPage('#tab=own&play=0');
+  check(/Drop files anywhere/.test(await page.locator('.zone').textContent()), 'there is no place to drop');
+  const drop = async (files) => {
+    await page.evaluate((list) => {
+      const data = new DataTransfer();
+      for (const [name, text] of Object.entries(list)) data.items.add(new File([text], name));
+      window.brio.dropped = window.brio.bench;
+      window.dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));
+    }, files);
+    await page.waitForFunction(() => window.brio.bench && window.brio.bench !== window.brio.dropped, null, { timeout: 60000 });
+    return page.evaluate(() => {
+      const b = window.brio.bench;
+      b.setPlaying?.(false);
+      return { said: b.message.hidden ? '' : b.message.textContent, bodies: b.worlds?.[0].bodies, file: b.file?.(0) };
+    });
+  };
+  const faces = [[1, 3, 2], [2, 3, 4], [5, 6, 7], [6, 8, 7], [1, 2, 5], [2, 6, 5], [3, 7, 4], [4, 7, 8], [1, 5, 3], [3, 5, 7], [2, 4, 6], [4, 8, 6]];
+  const obj = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => `v ${k & 1} ${(k >> 1) & 1} ${k >> 2}`).concat(faces.map((f) => `f ${f.join(' ')}`)).join('\n') + '\n';
+  const wood = '{type: affine, E: 1e8, rho: 600}';
+  const door = `# a crate on a hinge
+time: {h: 1/120}
+integrator: {type: bdf2}
+contact: {type: ipc}
+bodies:
+  - {name: post, shape: {type: box, size: [0.1, 1, 0.1]}, kind: affine, material: ${wood}, fix: [{box: [[-9, -9, -9], [9, 9, 9]]}], transform: {translate: [-0.1, 1, 0]}}
+  - {name: crate, mesh: ../meshes/crate.obj, kind: affine, material: ${wood}, transform: {scale: 0.4, translate: [0.1, 1, -0.2]}}
+obstacles:
+  - {type: plane, normal: [0, 1, 0]}
+constraints:
+  - {type: hinge, a: crate, b: post, at: [0, 1.2, 0], axis: [0, 0, 1]}
+`;
+  const own = await drop({ 'door.yaml': door, 'crate.obj': obj });
+  check(!own.said && String(own.bodies) === 'post,crate' && own.file.integrator.type === 'bdf2' && Math.abs(own.file.time.h - 1 / 120) < 1e-15, JSON.stringify(own));
+  const low = await page.evaluate(() => {
+    const b = window.brio.bench, w = b.worlds[0], y = () => Math.min(...w.positions('crate').filter((_, i) => i % 3 === 1)), from = y();
+    return { done: b.stepNow(30), fell: from - y(), drift: w.ledger().rods };
+  });
+  console.log(`door.yaml with crate.obj: 30 steps, the crate turned down by ${low.fell.toFixed(3)} m, drift ${low.drift.toExponential(1)}`);
+  check(low.done === 30 && low.fell > 0.05 && low.drift < 1e-6, JSON.stringify(low));
+  const mesh = await drop({ 'cube.obj': obj });
+  check(!mesh.said && mesh.bodies[0] === 'cube' && mesh.file.bodies[0].cage > 0, JSON.stringify(mesh));
+  const sheet = await drop({ 'sheet.obj': 'v 0 0 0\nv 9 0 0\nv 0 0 9\nv 9 0 9\nf 1 3 2\nf 2 3 4\n' });
+  check(!sheet.said && sheet.file.bodies[0].kind === 'shell' && (await page.evaluate(() => window.brio.bench.stepNow(20))) === 20, JSON.stringify(sheet));
+  const large = (n) => `bodies: [{shape: {type: box, cells: [${n}, ${n}, ${n}]}, material: rubber}]\n`;
+  for (const [files, pattern] of [
+    [{ 'big.yaml': large(32) }, /big\.yaml is too large for a page: it has 35,937 vertices.*brio live big\.yaml/],
+    [{ 'huge.yaml': large(300) }, /huge\.yaml is too large for a page: .*GB.*brio live huge\.yaml/],
+    [{ 'door.yaml': door }, /no file.*Drop it together with the scene/], [{ 'bad.yaml': 'bodies: [{\n' }, /bad\.yaml: line \d+/],
+    [{ 'wrong.yaml': door.replace('bdf2', 'bdf22'), 'crate.obj': obj }, /did you mean "bdf2"/], [{ 'notes.txt': 'x' }, /neither a scene .* nor a mesh/], [{ 'broken.obj': 'v 0 0\n' }, /broken\.obj:1/],
+  ]) {
+    const { said } = await drop(files);
+    check(pattern.test(said), `${Object.keys(files)}: "${said}"`);
+  }
+  await page.evaluate(() => window.brio.open('tab=cloth&n=8&play=0'));
+  check((await page.evaluate(() => window.brio.bench.stepNow(5))) === 5, 'the other tabs do not go on');
+  await page.close();
+});
+
 // Where each vertex of a cloth and of a soft body is after 100 steps.
 const ends = (page) => page.evaluate(() => [
   { integrator: 'backward-euler', solver: { type: 'local-global', iterations: 10 },

@@ -3,6 +3,7 @@ import { Chart, short } from './charts.js';
 import { colour, parts } from './colours.js';
 import { element, integratorPicker, segmented, select, slider, stepSelect, stepText, tableOf } from './controls.js';
 import { BrioError } from 'brio-engine';
+import { tooSlow } from './own.js';
 import { contactOf, defaults, gravityVector, sceneFile, scenes } from './scenes.js';
 import { View3D } from './view3d.js';
 
@@ -47,7 +48,7 @@ export class Bench {
     this.p.pins = q.has('pins') ? numbers(q.get('pins')) : scene.pins ? scene.pins(this.p) : [];
     this.cut = q.has('cut') ? numbers(q.get('cut')) : [];
     const method = (suffix, standard) => {
-      const name = this.engine.method(q.get('integrator' + suffix)) ? q.get('integrator' + suffix) : standard, values = {};
+      const name = this.engine.method(q.get('integrator' + suffix)) ? q.get('integrator' + suffix) : standard, values = { ...(name === scene.integrator ? scene.values : {}) };
       for (const [k, v] of q) if (k.startsWith(`i${suffix}.`)) values[k.slice(2 + suffix.length)] = v === 'true' ? true : v === 'false' ? false : Number.isNaN(Number(v)) ? v : Number(v);
       const rate = Number(q.get('h' + suffix));
       return { name, values, h: rate >= 1 && rate <= 1e5 ? 1 / rate : scene.h };
@@ -177,7 +178,7 @@ export class Bench {
         last.push(picker.own);
       });
     }
-    rows.push(element('h3', { text: 'Scene' }));
+    if (scene.controls.length) rows.push(element('h3', { text: 'Scene' }));
     for (const c of scene.controls) {
       const field = c.material ? engine.list('materials').find((x) => x.name === c.of).fields.find((f) => f.name === c.material)
         : c.damping ? engine.list('damping').find((x) => x.name === c.model).fields.find((f) => f.name === c.damping) : null;
@@ -198,7 +199,7 @@ export class Bench {
   findOffers() {
     const { engine, scene } = this, offers = {};
     this.attempt(() => {
-      const probe = engine.world(sceneFile(scene, { ...this.p, h: 1 / 60, springs: false }, 'backward-euler', {})), fastest = Math.sqrt(probe.largestEigenvalue());
+      const probe = this.make(sceneFile(scene, { ...this.p, h: 1 / 60, springs: false }, scene.own ? scene.integrator : 'backward-euler', scene.values ?? {})), fastest = Math.sqrt(probe.largestEigenvalue());
       Object.assign(offers, probe.methods());
       probe.dispose();
       for (const i of engine.methods) {
@@ -216,6 +217,8 @@ export class Bench {
     return sceneFile(this.scene, { ...this.p, h: this.methods[i].h, springs: this.springs }, this.methods[i].name, this.mode === 'dial' ? this.dialValues() : this.methods[i].values);
   }
 
+  make(file) { return this.engine.world(file, { files: this.scene.files }); }
+
   dialValues() {
     return { gain: 1.05, ground: this.ground ?? 0, ...(this.decay ? { decay: this.decay } : {}) };
   }
@@ -223,7 +226,7 @@ export class Bench {
   // Springs that are left, for the scene; their lengths are those of the uncut cloth.
   leftOver() {
     if (!this.scene.pins || !this.cut.length) return null;
-    const whole = this.engine.world(sceneFile(this.scene, { ...this.p, h: 1 / 60, pins: [] }, 'backward-euler', {})), gone = new Set(this.cut);
+    const whole = this.make(sceneFile(this.scene, { ...this.p, h: 1 / 60, pins: [] }, 'backward-euler', {})), gone = new Set(this.cut);
     const e = whole.edges('cloth'), x = whole.positions('cloth'), rows = [];
     this.wholeEdges = e.slice();
     for (let s = 0; s < e.length / 2; s++) {
@@ -243,13 +246,13 @@ export class Bench {
       this.springs = this.leftOver();
       if (this.mode === 'dial') {
         this.ground = 0;
-        const still = this.engine.world(this.file(0));
+        const still = this.make(this.file(0));
         this.first = still.ledger().total;
         still.settle();
         this.ground = still.ledger().total;
         still.dispose();
       }
-      const made = this.methods.map((_, i) => this.engine.world(this.file(i)));
+      const made = this.methods.map((_, i) => this.make(this.file(i)));
       if (keep) made.forEach((w, i) => w.continueFrom(old[i]));
       this.worlds = made;
     });
@@ -268,7 +271,7 @@ export class Bench {
     }
     const gone = this.triangleGone();
     this.views.forEach((v, i) => {
-      v.show(this.worlds[i], { room: this.scene.room ?? null, gone, size: this.scene.camera.at[2] / 1.75 });
+      v.show(this.worlds[i], { room: this.scene.room ?? null, gone, size: this.scene.size ?? this.scene.camera.at[2] / 1.75, planes: this.scene.own && planesOf(this.scene.own) });
       if (!v.home || !keep) {
         if (v.homeOf !== this.sceneName) v.look(this.scene.camera);
         v.homeOf = this.sceneName;
@@ -401,18 +404,19 @@ export class Bench {
     const times = this.worlds.map((w) => w.time), i = times.indexOf(Math.min(...times)), m = this.methods[i], parts_ = this.substeps[i];
     if (times[i] > longest) return true;
     try {
-      this.worlds[i].step(m.h / parts_, parts_);
+      this.worlds[i].step(m.h / parts_, parts_, { limit: this.scene.limit });
       return true;
     } catch (e) {
       if (!(e instanceof BrioError)) throw e;
-      this.trouble(i, e.message);
+      if (e.status === 'STOPPED') this.say(tooSlow(this.scene.name, this.worlds[i].vertices()));
+      else this.trouble(i, e.message);
+      this.setPlaying(false);
       return false;
     }
   }
 
   trouble(i, why) {
     this.say(`${this.worlds.length > 1 ? 'AB'[i] + ': ' : ''}the step at ${short(this.worlds[i].time)} s cannot be done: ${why}. Reset, shorten the step or take another integrator.`);
-    this.setPlaying(false);
   }
 
   // Steps without drawing, of the world's own step.
@@ -647,6 +651,9 @@ export class Bench {
     this.momentum.dispose();
   }
 }
+
+// Planes among the obstacles of a scene.
+const planesOf = ({ obstacles = [] }) => obstacles.filter((o) => o.type === 'plane').map(({ point = [0, 0, 0], normal }) => ({ point, normal }));
 
 // Whether the segments ab and cd cross.
 function cross(a, b, c, d) {

@@ -162,6 +162,7 @@ export const defaults = (scene) => Object.fromEntries(scene.controls.map((c) => 
 
 // The whole scene file: what `build` leaves open is the same for all.
 export function sceneFile(scene, values, integrator, parameters) {
+  if (scene.own) return { ...scene.own, time: { ...scene.own.time, h: values.h }, integrator: { type: integrator, ...parameters } };
   const p = { ...values, contact: contactOf(scene, values) };
   return {
     brio: 1, title: scene.title, time: { h: p.h },

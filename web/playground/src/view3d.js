@@ -64,7 +64,7 @@ export class View3D {
   }
 
   // A new world: what is drawn follows from its lists. `gone` tells whether a triangle was cut.
-  show(world, { room = null, springs = true, gone = null, size = 1 } = {}) {
+  show(world, { room = null, springs = true, gone = null, size = 1, planes = null } = {}) {
     this.clear();
     this.size = size;
     const triangles = world.triangles(), starts = [...world.bodies.map((_, b) => world.firstVertex(b)), world.vertices()];
@@ -103,6 +103,7 @@ export class View3D {
       this.content.add(this.lines);
     }
     if (room) this.showRoom(room);
+    if (planes) this.showOwn(world, planes, indices);
     this.showPins(world);
     this.handMesh = new THREE.Mesh(this.pinGeometry, this.material('hand', () => new THREE.MeshStandardMaterial({ color: '#e67e22', roughness: 0.4 })));
     this.handMesh.visible = false;
@@ -139,6 +140,32 @@ export class View3D {
     this.grid.position.y = floor - 0.8 * gap;
     this.content.add(this.grid);
     this.retint();
+  }
+
+  // What scenes of users have besides: planes, obstacles, bodies without triangles.
+  showOwn(world, planes, indices) {
+    const ground = this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 }));
+    ground.color.set(css('--ground'));
+    for (const { point, normal } of planes) {
+      const up = new THREE.Vector3(...normal).normalize(), mesh = new THREE.Mesh(new THREE.PlaneGeometry(12 * this.size, 12 * this.size), ground);
+      mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
+      mesh.position.set(...point).addScaledVector(up, -0.002 * this.size);
+      mesh.receiveShadow = true;
+      this.content.add(mesh);
+    }
+    const add = (object) => {
+      object.frustumCulled = false;
+      object.geometry.setAttribute('position', this.position);
+      this.content.add(object);
+    };
+    const still = world.triangles().slice(3 * world.bodyTriangles);
+    if (still.length) {
+      const mesh = new THREE.Mesh(new THREE.BufferGeometry().setIndex(new THREE.BufferAttribute(still, 1)), this.material('obstacle', () => new THREE.MeshStandardMaterial({ color: '#a9b0b9', roughness: 0.9, side: THREE.DoubleSide, flatShading: true })));
+      mesh.castShadow = mesh.receiveShadow = true;
+      add(mesh);
+    }
+    const bare = indices.flatMap((list, b) => (list.length || world.edges(b).length ? [] : Array.from({ length: world.vertices(b) }, (_, v) => world.firstVertex(b) + v)));
+    if (bare.length) add(new THREE.Points(new THREE.BufferGeometry().setIndex(bare), this.material('points', () => new THREE.PointsMaterial({ color: bodyColours[0], size: 8, sizeAttenuation: false }))));
   }
 
   // Springs along the weave: of the others there are too many to see anything.
