@@ -91,7 +91,7 @@ EMSCRIPTEN_KEEPALIVE const char *web_citations(void)
 
 /* ---- worlds ----------------------------------------------------------------------------- */
 
-void free_lists(World *w)
+static void free_lists(World *w)
 {
     brio__free(w->x);
     brio__free(w->v);
@@ -142,7 +142,7 @@ static bool room_for_parts(World *w, const BrioSystem *s)
     return w->x && w->v && w->triangle && w->edge && w->body_start && w->drawn_start && w->fixed;
 }
 
-bool list_parts(World *w)
+static bool list_parts(World *w)
 {
     const BrioSystem *s = w->sim->system;
     int64_t drawn = 0;
@@ -168,6 +168,17 @@ bool list_parts(World *w)
     return true;
 }
 
+int list_anew(World *w)
+{
+    free_lists(w);
+    if (list_parts(w)) return 0;
+    free_lists(w);
+    return refuse(NULL, BRIO_ERROR_MEMORY);
+}
+
+/* After an edit there may have been no memory for the lists. */
+static bool listed(World *w) { return w->x || list_anew(w) == 0; }
+
 /* A scene in JSON; NULL: it is refused. */
 EMSCRIPTEN_KEEPALIVE World *web_create(const char *json)
 {
@@ -176,7 +187,7 @@ EMSCRIPTEN_KEEPALIVE World *web_create(const char *json)
     BrioStatus status =
         w ? brio__scene_parse(json, strlen(json), "scene", &w->scene, &error) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = brio__scene_sim(w->scene, &w->sim, &error);
-    if (status == BRIO_OK && !list_parts(w)) status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) status = (BrioStatus)list_anew(w);
     if (status == BRIO_OK) return w;
     web_free(w);
     refuse(&error, status);
@@ -263,7 +274,10 @@ EMSCRIPTEN_KEEPALIVE int web_all_vertices(const World *w)
 {
     return (int)w->sim->system->vertex_count;
 }
-EMSCRIPTEN_KEEPALIVE const int32_t *web_body_starts(const World *w) { return w->body_start; }
+EMSCRIPTEN_KEEPALIVE const int32_t *web_body_starts(World *w)
+{
+    return listed(w) ? w->body_start : NULL;
+}
 EMSCRIPTEN_KEEPALIVE int web_obstacle_start(const World *w, int obstacle)
 {
     return (int)w->sim->system->obstacle[obstacle].first;
@@ -272,13 +286,15 @@ EMSCRIPTEN_KEEPALIVE int web_obstacle_vertices(const World *w, int obstacle)
 {
     return (int)w->sim->system->obstacle[obstacle].count;
 }
-EMSCRIPTEN_KEEPALIVE const uint8_t *web_fixed(const World *w) { return w->fixed; }
+EMSCRIPTEN_KEEPALIVE const uint8_t *web_fixed(World *w) { return listed(w) ? w->fixed : NULL; }
 
 /* Lists of one body (or obstacle), in its own vertices; body -1: of all, in world vertices. `what`
  * is 0 for triangles, 1 for springs, 2 for tets, 3 for triangles of obstacles and 4 for those that
- * are drawn. How many go into `count`. */
-EMSCRIPTEN_KEEPALIVE const int32_t *web_list(const World *w, int what, int body, int *count)
+ * are drawn. How many go into `count`; -1: it is refused. */
+EMSCRIPTEN_KEEPALIVE const int32_t *web_list(World *w, int what, int body, int *count)
 {
+    *count = -1;
+    if (!listed(w)) return NULL;
     const BrioSystem *s = w->sim->system;
     int64_t found = 0;
     const int32_t *list = NULL;
@@ -306,6 +322,7 @@ EMSCRIPTEN_KEEPALIVE int web_body_triangles(const World *w) { return (int)w->bod
 /* Of all world vertices, those of obstacles included: 3 numbers each. */
 EMSCRIPTEN_KEEPALIVE const double *web_positions(World *w)
 {
+    if (!listed(w)) return NULL;
     if (!w->fresh)
         brio__system_positions(w->sim->system, w->sim->state, w->sim->state->q, w->sim->state->time,
                                w->x);
@@ -315,20 +332,17 @@ EMSCRIPTEN_KEEPALIVE const double *web_positions(World *w)
 
 EMSCRIPTEN_KEEPALIVE const double *web_velocities(World *w)
 {
+    if (!listed(w)) return NULL;
     brio__system_velocities(w->sim->system, w->sim->state, w->sim->state->v, w->sim->state->time,
                             w->v);
     return w->v;
 }
 
-EMSCRIPTEN_KEEPALIVE int web_drawn_vertices(const World *w, int body)
+/* What is drawn of a body, as floats: where its positions are and, through `more`, its normals and
+ * how many vertices they are. NULL: it is refused. */
+EMSCRIPTEN_KEEPALIVE const float *web_draw(World *w, int body, uintptr_t *more)
 {
-    return (int)(w->drawn_start[body + 1] - w->drawn_start[body]);
-}
-
-/* What is drawn of a body, as floats: where its positions are and, through `normals`, its normals.
- * NULL: it is refused. */
-EMSCRIPTEN_KEEPALIVE const float *web_draw(World *w, int body, const float **normals)
-{
+    if (!listed(w)) return NULL;
     size_t all = 3 * (size_t)w->drawn_start[w->sim->system->body_count];
     if (!w->drawn) w->drawn = brio__calloc(2 * all + 1, sizeof *w->drawn);
     if (!w->drawn) return refuse(NULL, BRIO_ERROR_MEMORY), NULL;
@@ -338,7 +352,8 @@ EMSCRIPTEN_KEEPALIVE const float *web_draw(World *w, int body, const float **nor
         w->sim, body,
         &(BrioVertexBuffers){.position_float = position, .normal_float = position + all}, &error);
     if (status != BRIO_OK) return refuse(&error, status), NULL;
-    *normals = position + all;
+    more[0] = (uintptr_t)(position + all);
+    more[1] = (uintptr_t)(w->drawn_start[body + 1] - w->drawn_start[body]);
     return position;
 }
 
@@ -442,7 +457,8 @@ EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
     double largest = NAN;
     BrioStatus status = brio__stiffness_create(w->sim->system, &stiffness);
     if (status != BRIO_OK) return refuse(NULL, status), NAN;
-    status = brio__stiffness_at(stiffness, w->sim->state, web_positions(w));
+    const double *x = web_positions(w);
+    status = x ? brio__stiffness_at(stiffness, w->sim->state, x) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         status = brio__stiffness_largest(stiffness, 1e-3, 2000, &largest, &iterations);
     brio__stiffness_free(stiffness);

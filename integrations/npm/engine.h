@@ -32,10 +32,10 @@ int refuse(const BrioError *error, BrioStatus status);
 int answer(World *w, BrioStatus status);
 /* An integrator and its values from "integrator={...}", in JSON, as `integrator` of a scene. */
 BrioStatus integrator_values(const char *assignment, BrioSimDef *def, BrioError *error);
-/* After an edit: lists of what there is to draw. False: no memory. */
-bool list_parts(World *w);
-void free_lists(World *w);
-/* Of all world vertices, those of obstacles included. */
+/* After an edit: lists of what there is to draw, made anew. 0, or it is refused: then the next call
+ * that needs them tries again. */
+int list_anew(World *w);
+/* Of all world vertices, those of obstacles included; NULL: it is refused. */
 const double *web_positions(World *w);
 const double *web_velocities(World *w);
 /* Begins a text that a call returns; NULL: no memory, which has been refused. */

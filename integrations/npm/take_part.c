@@ -138,6 +138,7 @@ static BrioStatus take_motion(World *w, World *from)
 {
     const double *x = web_positions(from), *v = web_velocities(from);
     const BrioSystem *s = w->sim->system;
+    if (!x || !v) return BRIO_ERROR_MEMORY;
     for (int64_t k = 0; k < s->fixed_count && s->fixed[k] < s->body_vertices; k++)
         if (s->scripted_count == 0)
             memcpy(w->sim->state->anchor + 3 * k, x + 3 * s->fixed[k], 3 * sizeof *x);
@@ -188,8 +189,7 @@ EMSCRIPTEN_KEEPALIVE int web_restore(World *w, const char *file)
     BrioError error = {0};
     BrioStatus status = brio_sim_restore(w->sim, file, &error);
     if (status != BRIO_OK) return refuse(&error, status);
-    free_lists(w);
-    return list_parts(w) ? 0 : refuse(NULL, BRIO_ERROR_MEMORY);
+    return list_anew(w);
 }
 
 /* ---- obstacles that move ---------------------------------------------------------------- */
@@ -202,8 +202,7 @@ EMSCRIPTEN_KEEPALIVE int web_move_obstacle_to(World *w, int obstacle, const doub
     BrioStatus status = brio_sim_move_obstacle_to(w->sim, obstacle, x, &error);
     if (status != BRIO_OK) return refuse(&error, status);
     if (w->sim->system == before) return 0;
-    free_lists(w);
-    return list_parts(w) ? 0 : refuse(NULL, BRIO_ERROR_MEMORY);
+    return list_anew(w);
 }
 
 /* The same, to `place`: nine numbers of a matrix, row by row, and three of a translation, of where
@@ -215,8 +214,7 @@ EMSCRIPTEN_KEEPALIVE int web_move_obstacle(World *w, int obstacle, const double 
     BrioStatus status = brio_sim_move_obstacle(w->sim, obstacle, place, place + 9, &error);
     if (status != BRIO_OK) return refuse(&error, status);
     if (w->sim->system == before) return 0;
-    free_lists(w);
-    return list_parts(w) ? 0 : refuse(NULL, BRIO_ERROR_MEMORY);
+    return list_anew(w);
 }
 
 /* ---- edits ------------------------------------------------------------------------------ */
@@ -402,6 +400,5 @@ EMSCRIPTEN_KEEPALIVE int web_edit(World *w, const char *json)
         brio_builder_free(edit);
         return refuse(&error, status);
     }
-    free_lists(w);
-    return list_parts(w) ? 0 : refuse(NULL, BRIO_ERROR_MEMORY);
+    return list_anew(w);
 }

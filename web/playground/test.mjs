@@ -470,7 +470,7 @@ constraints:
   const large = (n) => `bodies: [{shape: {type: box, cells: [${n}, ${n}, ${n}]}, material: rubber}]\n`;
   for (const [files, pattern] of [
     [{ 'big.yaml': large(32) }, /big\.yaml is too large for a page: it has 35,937 vertices.*brio live big\.yaml/],
-    [{ 'huge.yaml': large(300) }, /huge\.yaml is too large for a page: .*GB.*brio live huge\.yaml/],
+    [{ 'huge.yaml': large(110) }, /huge\.yaml is too large for a page: .*GB.*brio live huge\.yaml/], [{ 'vast.yaml': large(300) }, /vast\.yaml is too large for a page: .*coarser mesh\.$/],
     [{ 'door.yaml': door }, /no file.*Drop it together with the scene/], [{ 'bad.yaml': 'bodies: [{\n' }, /bad\.yaml: line \d+/],
     [{ 'wrong.yaml': door.replace('bdf2', 'bdf22'), 'crate.obj': obj }, /did you mean "bdf2"/], [{ 'notes.txt': 'x' }, /neither a scene .* nor a mesh/], [{ 'broken.obj': 'v 0 0\n' }, /broken\.obj:1/],
   ]) {

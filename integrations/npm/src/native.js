@@ -17,6 +17,10 @@ export class Native {
     return (this.#m.wasmMemory ?? this.#m.HEAPU8).buffer;
   }
 
+  get ended() {
+    return this.#ended !== '';
+  }
+
   end(why) {
     this.#ended ||= why;
   }
@@ -131,10 +135,7 @@ export class Native {
     return new Float64Array(this.buffer, at, count);
   }
   integer(at) {
-    return new Int32Array(this.buffer, at, 1)[0];
-  }
-  address(at) {
-    return new Uint32Array(this.buffer, at, 1)[0];
+    return new Int32Array(this.buffer, at, 1)[0]; // addresses too: memory ends at 2 GB
   }
 
   // Calls f in a folder that holds these files and nothing else.

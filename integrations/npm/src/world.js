@@ -16,6 +16,14 @@ import { checkFiles, plain, prepare } from './scene.js';
 const CHANGES = ['begins', 'stays', 'ends'];
 // Infinity: without a limit.
 const milliseconds = (value, what) => (value === Infinity ? value : number(value, what));
+// The engine has read it: what it takes and JSON.parse does not has no materials to offer.
+const parsed = (text) => {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+};
 const camel = (name) => name.replace(/_(\w)/g, (_, c) => c.toUpperCase());
 
 // A hand that holds a body.
@@ -88,7 +96,7 @@ export class World {
       if (text && e.line && !e.file) e.message = `line ${e.line}, column ${e.column}: ${e.message}`;
       throw e;
     }
-    this.#materials = (text ? JSON.parse(scene) : made.scene).materials ?? {};
+    this.#materials = (text ? parsed(scene) : made.scene).materials ?? {};
     this.#ledgerNames = native.text(native.call('_web_ledger_names')).trim().split(' ');
     this.#list();
   }
@@ -132,7 +140,7 @@ export class World {
     this.#at = 0;
     this.#views.clear();
     this.#left(this);
-    this.#native.call('_web_free', at);
+    if (!this.#native.ended) this.#native.call('_web_free', at);
   }
 
   get disposed() {
@@ -239,7 +247,7 @@ export class World {
   #starts() {
     return new Int32Array(
       this.#native.buffer,
-      this._native('_web_body_starts'),
+      this.#native.need('_web_body_starts', this.#world),
       this.#bodies.length + 1,
     );
   }
@@ -260,11 +268,10 @@ export class World {
   }
 
   #points(call, body, key) {
-    if (body === undefined)
-      return this.#view(key, Float64Array, this._native(call), 3 * this.allVertices);
-    const b = this.#body(body),
-      at = this._native(call),
-      starts = this.#starts();
+    const b = body === undefined ? -1 : this.#body(body),
+      at = this.#native.need(call, this.#world);
+    if (b < 0) return this.#view(key, Float64Array, at, 3 * this.allVertices);
+    const starts = this.#starts();
     return this.#view(key + b, Float64Array, at + 24 * starts[b], 3 * (starts[b + 1] - starts[b]));
   }
   positions(body) {
@@ -297,8 +304,10 @@ export class World {
 
   #indices(what, key, ref, width) {
     const count = this.#native.few([0]),
-      at = this._native('_web_list', what, ref, count);
-    return this.#view(`${key}${ref}`, Uint32Array, at, width * this.#native.integer(count));
+      at = this._native('_web_list', what, ref, count),
+      found = this.#native.integer(count);
+    if (found < 0) throw this.#native.reason();
+    return this.#view(`${key}${ref}`, Uint32Array, at, width * found);
   }
   triangles(body) {
     return this.#indices(0, 'triangle', body === undefined ? -1 : this.#body(body), 3);
@@ -314,7 +323,7 @@ export class World {
   }
 
   fixed(body) {
-    const at = this._native('_web_fixed');
+    const at = this.#native.need('_web_fixed', this.#world);
     if (body === undefined) return this.#view('fixed', Uint8Array, at, this.vertices());
     const b = this.#body(body),
       starts = this.#starts();
@@ -323,12 +332,13 @@ export class World {
 
   draw(body) {
     const b = this.#body(body),
-      normals = this.#native.few([0]),
-      length = 3 * this._native('_web_drawn_vertices', b);
-    const at = this.#native.need('_web_draw', this.#world, b, normals);
+      more = this.#native.few([0]),
+      at = this.#native.need('_web_draw', this.#world, b, more),
+      normals = this.#native.integer(more),
+      length = 3 * this.#native.integer(more + 4);
     return {
       positions: this.#view(`drawn${b}`, Float32Array, at, length),
-      normals: this.#view(`normal${b}`, Float32Array, this.#native.address(normals), length),
+      normals: this.#view(`normal${b}`, Float32Array, normals, length),
       triangles: this.#indices(4, 'shown', b, 3),
     };
   }
@@ -337,7 +347,7 @@ export class World {
     const o = this.#obstacle(obstacle),
       first = this._native('_web_obstacle_start', o),
       count = this._native('_web_obstacle_vertices', o);
-    const at = this._native('_web_positions');
+    const at = this.#native.need('_web_positions', this.#world);
     return {
       positions: this.#view(`obstacle${o}`, Float64Array, at + 24 * first, 3 * count),
       triangles: this.#indices(3, 'of', o, 3),

@@ -17,7 +17,13 @@ export class OwnError extends Error {}
 
 const inNumbers = (n) => n.toLocaleString('en-US');
 const live = (name) => `\u201cbrio live ${name}\u201d runs it in the native engine and shows it in the browser.`;
-export const tooLarge = (name, why) => `${name} is too large for a page: ${why.replace(/[.;]?$/, '.')} ${live(name)}`;
+// What needs more memory than a machine has is not offered to it.
+const GIGABYTES = 64;
+export const tooLarge = (name, why) => {
+  const need = Number(/needs about ([\d.e+]+) GB/.exec(why)?.[1] ?? 0);
+  const told = `${name} is too large for a page: ${why.replace(/[.;]?$/, '.')}`;
+  return need > GIGABYTES ? told : `${told} ${live(name)}`;
+};
 export const tooSlow = (name, vertices) =>
   `${name} has ${inNumbers(vertices)} vertices: a step takes more than ${LIMIT / 1000} s in a page. ${live(name)}`;
 
@@ -117,9 +123,9 @@ export async function openFiles(engine, list) {
   if (vertices > VERTICES) throw new OwnError(tooLarge(name, `it has ${inNumbers(vertices)} vertices, and ${inNumbers(VERTICES)} are what a page keeps up with`));
   const middle = low.map((v, k) => (v + high[k]) / 2);
   scenes.own = {
-    title: scene.title || name, about: `${name}: ${inNumbers(vertices)} vertices.`, tools: ['grab'], controls: [],
+    title: scene.title || name, about: `${name}: ${inNumbers(vertices)} vertices. Drop other files to open them.`, tools: ['grab'], controls: [],
     ...asked(scene), solver: 'newton', solvers: ['newton'],
-    camera: { at: middle.map((v, k) => v + [0.9, 0.7, 1.9][k] * size), to: middle },
+    camera: { at: middle.map((v, k) => v + [0.55, 0.4, 1.25][k] * size), to: middle },
     own: scene, files: contents, name, size, limit: LIMIT,
   };
 }

@@ -180,7 +180,10 @@ export class View3D {
 
   showPins(world) {
     const list = [];
-    world.fixed().forEach((is, i) => is && list.push(i));
+    world.bodies.forEach((name, b) => {
+      const fixed = name ? world.fixed(b) : [], first = name ? world.firstVertex(b) : 0;
+      if (fixed.some((is) => !is)) fixed.forEach((is, i) => is && list.push(first + i)); // what is fixed as a whole has no pins
+    });
     this.pinned = list;
     this.pins = new THREE.InstancedMesh(this.pinGeometry, this.material('pin', () => new THREE.MeshStandardMaterial({ color: '#d1495b', roughness: 0.4 })), Math.max(1, list.length));
     this.pins.count = list.length;
