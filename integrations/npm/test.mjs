@@ -506,8 +506,8 @@ test('bodies_obstacles_pins_and_cuts_at_run_time', async () => {
   for (const w of [world, refused, sheet]) (w.step(), w.dispose());
 });
 
-// Constraints, stitches and forces are read like all other keys; hinge and ball keep together.
-test('constraints_forces_and_stitches_of_scenes', async () => {
+// Constraints and forces are read like all other keys; hinge and ball keep together.
+test('constraints_and_forces_of_scenes', async () => {
   const wood = { type: 'affine', E: 1e8, rho: 600 },
     box = (name, x, more = {}) => ({
       name,
