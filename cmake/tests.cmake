@@ -81,6 +81,11 @@ target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
+# What `brio live` reads is tested without the program around it.
+set(live_readers cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/websocket.c)
+target_sources(test_websocket PRIVATE ${live_readers})
+target_include_directories(test_websocket PRIVATE cli)
+
 # Loaded before the program by test_out_of_memory.
 add_library(failing_malloc MODULE tests/failing_malloc.c)
 target_link_libraries(failing_malloc PRIVATE ${CMAKE_DL_LIBS})
@@ -168,6 +173,16 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND PROJECT_BINARY_DIR STREQUAL "${PR
   set_tests_properties(playground PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
+# The package brio-engine in Node.js and Chromium, installed into an empty folder.
+if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND PROJECT_BINARY_DIR STREQUAL "${PROJECT_SOURCE_DIR}/build")
+  if(BRIO_NODE)
+    add_test(NAME npm COMMAND ${BRIO_NODE} ${PROJECT_SOURCE_DIR}/integrations/npm/test.mjs ${PROJECT_BINARY_DIR})
+  else()
+    add_test(NAME npm COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no Node.js; apt-get install nodejs npm emscripten chromium")
+  endif()
+  set_tests_properties(npm PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
+
 # The installed package: programs that find it by pkg-config and by CMake, shared and static.
 if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
   add_test(NAME package COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCC=${CMAKE_C_COMPILER}
@@ -206,10 +221,12 @@ if(BRIO_ZLIB_LIBRARY)
 endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
-target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+foreach(name test_report test_live_page)
+  target_compile_definitions(${name} PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+endforeach()
 
 # The longest first (seconds), so that none of them runs alone at the end.
-foreach(pair playground_scenes=110 playground=70 manual=60 scene=50 scalar=20)
+foreach(pair playground_scenes=110 playground=70 npm=30 manual=60 scene=50 scalar=20)
   string(REGEX MATCH "(.*)=(.*)" pair ${pair})
   if(TEST ${CMAKE_MATCH_1})
     set_tests_properties(${CMAKE_MATCH_1} PROPERTIES COST ${CMAKE_MATCH_2})

@@ -27,6 +27,12 @@ const Reproduction *reproduction_at(int i)
     return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL;
 }
 
+#ifndef BRIO_COMMIT
+#define BRIO_COMMIT "unknown"
+#endif
+
+const char *reproduction_commit(void) { return BRIO_COMMIT; }
+
 struct Report {
     const Reproduction *what;
     BrioJson *json;  /* NULL: none is written */
@@ -274,7 +280,7 @@ static int reproduce(Report *r)
         brio__json_open(json, NULL, '{');
         brio__json_text(json, "name", r->what->name);
         brio__json_text(json, "paper", brio__citation(r->what->paper));
-        brio__json_text(json, "commit", BRIO_COMMIT);
+        brio__json_text(json, "commit", reproduction_commit());
         brio__json_open(json, "lines", '[');
     }
     if (r->words) {

@@ -73,10 +73,7 @@ void report_close(Report *report, FILE *file);
 /* ---- the page of `brio reproduce --all` (reproduce_page.c) ------------------------------- */
 
 /* The commit that the program was built from; "unknown" without git. */
-#ifndef BRIO_COMMIT
-#define BRIO_COMMIT "unknown"
-#endif
-
+const char *reproduction_commit(void);
 /* Whether FOLDER/name is the result of a reproduction by this commit. */
 bool reproduction_is_done(const char *folder, const char *name);
 /* reproduction.md and reproduction.html of the results in a folder. */

@@ -59,8 +59,8 @@ static BrioNode *read_result(const char *folder, const char *name)
 bool reproduction_is_done(const char *folder, const char *name)
 {
     BrioNode *root = read_result(folder, name);
-    bool done =
-        root && !strcmp(text_of(root, "commit"), BRIO_COMMIT) && !isnan(real_of(root, "seconds"));
+    bool done = root && !strcmp(text_of(root, "commit"), reproduction_commit()) &&
+                !isnan(real_of(root, "seconds"));
     brio__tree_free(root);
     return done;
 }
