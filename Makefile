@@ -17,7 +17,7 @@ need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground test test-long test-clients bench campaign sbom install uninstall package wheel fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground test test-long test-clients bench campaign sbom install uninstall package wheel blender fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -101,6 +101,11 @@ wheel:
 	@$(MAKE) --no-print-directory build BRIO_SETUP=no
 	@python3 cmake/brio_wheel.py build/dist build
 
+blender:
+	@sh cmake/setup.sh python
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@python3 -B cmake/brio_blender.py build/brio build/blender/brio_blender.zip
+
 fuzz:
 	@sh cmake/setup.sh fuzz
 	@cmake --preset fuzz $(werror) >/dev/null
@@ -135,6 +140,7 @@ help:
 	    "make uninstall       remove what the last make install installed" \
 	    "make package         a Debian package: build/package/brio_VERSION_ARCHITECTURE.deb" \
 	    "make wheel           the Python package with its library: build/dist/brio-*.whl, for pip install" \
+	    "make blender         the add-on for Blender: build/blender/brio_blender.zip, for Preferences > Add-ons" \
 	    "make sbom            what brio is made of, as SPDX: build/brio.spdx.json" \
 	    "make campaign        random scenes, damaged inputs, interrupted runs for SECONDS=3600; SEED=1" \
 	    "make fuzz            every reader on random input for FUZZ_SECONDS=60 each" \
