@@ -2,8 +2,8 @@
  * numbers x, y, z, vx, vy, vz. They are the doubles of the simulation, so that a program that shows
  * frames while they are computed loses nothing of them.
  *
- *     "\x93NUMPY", version 1.0, length of the head (16 bits), the head: a Python dictionary as text,
- *     filled up with blanks so that the numbers begin at a multiple of 64; then the numbers */
+ *     "\x93NUMPY", version 1.0, length of the head (16 bits), the head: a Python dictionary as
+ * text, filled up with blanks so that the numbers begin at a multiple of 64; then the numbers */
 #include "film.h"
 
 #include <string.h>

@@ -654,8 +654,7 @@ static BrioStatus make_sim(Run *run, BrioError *error)
     const char *from = run->options->from;
     if (run->scene) {
         if (from)
-            BRIO_CHECK(
-                brio__checkpoint_start(from, run->scene->def.h, run->scene->state, error));
+            BRIO_CHECK(brio__checkpoint_start(from, run->scene->def.h, run->scene->state, error));
         run->result->steps = brio__scene_steps(run->scene);
         run->checkpoint.scene = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
         BRIO_CHECK(brio__seen_create(run->scene, run->result->steps, &run->motion, error));

@@ -3,9 +3,9 @@ import bpy
 
 
 def draw_progress(layout, owner, name, text):
-    """A bar for a number from 0 to 1 that is the property `name` of `owner`."""
+    """A bar for the property `name` of `owner`, in percent."""
     if hasattr(layout, "progress"):  # 4.0 and later
-        layout.progress(factor=getattr(owner, name), type="BAR", text=text)
+        layout.progress(factor=getattr(owner, name) / 100, type="BAR", text=text)
         return
     bar = layout.row()
     bar.enabled = False

@@ -147,7 +147,7 @@ class Job:
         return bpy.data.scenes.get(self.scene_name)
 
     def tell(self, fraction, text):
-        self.scene.brio.progress = max(0.0, min(fraction, 1.0))
+        self.scene.brio.progress = 100 * max(0.0, min(fraction, 1.0))
         self.scene.brio.status = text
 
     def tick(self, seconds=0.05):
@@ -248,6 +248,8 @@ class Job:
         finally:
             scene.frame_set(shown)
         settings = sample.settings_of(scene, frames, sampler)
+        show_messages(scene, [messages.Message([], text, True)
+                              for text in sample.questions(scene, settings, sampler)])
         path = scenes.write(folder, settings, sampler.bodies, sampler.colliders, sampler.floors)
         self.cache.set_bodies([(body.name, len(body.points), sampler.matrices[body.name])
                                for body in sampler.bodies])

@@ -14,9 +14,10 @@ from .properties import ROLES
 
 
 def _redraw(context):
+    """Of panels; views draw themselves when objects change."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type in ("PROPERTIES", "VIEW_3D"):
+            if area.type == "PROPERTIES":
                 area.tag_redraw()
 
 
@@ -70,9 +71,10 @@ class _Bake:
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         work = job.current
-        alive = work is not None and work.tick(0.08)
-        _redraw(context)
-        if alive:
+        said = work.scene.brio.status if work and work.scene else ""
+        if work is not None and work.tick(0.08):
+            if work.scene.brio.status != said:
+                _redraw(context)
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self.timer)
         return self._ended(context, work) if work else {"CANCELLED"}

@@ -10,7 +10,7 @@ from .properties import NUMBERS
 def draw_text(layout, text, icon, width):
     """A sentence that may need several lines; `width`: of the region, in pixels."""
     scale = max(bpy.context.preferences.system.ui_scale, 0.1)
-    characters = max(int(width / (7.0 * scale)) - 8, 20)
+    characters = max(int((width / scale - 70) / 6.4), 16)
     box = layout.box().column(align=True)
     for paragraph in text.split("\n"):
         for i, line in enumerate(textwrap.wrap(paragraph, characters) or [""]):
@@ -38,10 +38,14 @@ class BRIO_PT_object(_Panel, bpy.types.Panel):
         props = thing.brio
         layout.use_property_split = True
         layout.use_property_decorate = False
-        layout.prop(props, "role")
+        role = layout.row()
+        role.enabled = not job.is_running()
+        role.prop(props, "role")
         width = context.region.width
         if props.error:
             draw_text(layout, props.error, "ERROR", width)
+            if " meets " in props.error:
+                layout.operator("brio.show_intersections", icon="SELECT_INTERSECT")
         if props.warning:
             draw_text(layout, props.warning, "INFO", width)
         column = layout.column()
@@ -89,34 +93,40 @@ class BRIO_PT_bake(_Panel, bpy.types.Panel):
     def draw(self, context):
         layout, scene = self.layout, context.scene
         props = scene.brio
-        row = layout.row(align=True)
-        if job.is_running():
-            compat.draw_progress(layout, props, "progress", props.status)
-            row.operator("brio.cancel", icon="CANCEL")
-        else:
-            row.scale_y = 1.3
-            row.operator("brio.bake", icon="PHYSICS")
-            row.operator("brio.resume", icon="PLAY")
-            row = layout.row(align=True)
-            row.operator("brio.bake_from_here", icon="KEYFRAME_HLT")
-            row.operator("brio.free", icon="TRASH")
-            if props.status:
-                layout.label(text=props.status)
         width = context.region.width
-        if props.error:
-            draw_text(layout, props.error, "ERROR", width)
-        if props.warning:
-            draw_text(layout, props.warning, "INFO", width)
-        for thing in scene.objects:
-            if thing.brio.error and thing != context.object:
-                layout.operator("brio.select", text="Go to %s" % thing.name,
-                                icon="RESTRICT_SELECT_OFF").name = thing.name
+        if job.is_running():
+            layout.operator("brio.cancel", icon="CANCEL")
+            compat.draw_progress(layout, props, "progress", "Done")
+        else:
+            row = layout.row()
+            row.scale_y = 1.4
+            row.operator("brio.bake", icon="PHYSICS")
+            layout.operator("brio.bake_from_here", icon="KEYFRAME_HLT")
+            row = layout.row(align=True)
+            row.operator("brio.resume", icon="PLAY")
+            row.operator("brio.free", icon="TRASH")
+        if props.status:
+            draw_text(layout, props.status, "TIME" if job.is_running() else "DOT", width)
+        self._errors(layout, context, props, width)
         if not bpy.data.filepath and not props.folder:
             draw_text(layout, "The file is not saved: its bake is lost when Blender closes",
                       "INFO", width)
-        row = layout.row(align=True)
-        row.operator("brio.show_intersections", icon="SELECT_INTERSECT")
-        row.operator("brio.open_report", icon="URL")
+        layout.operator("brio.show_intersections", icon="SELECT_INTERSECT")
+        layout.operator("brio.open_report", icon="URL")
+
+    def _errors(self, layout, context, props, width):
+        """Errors stand at their objects, and the way to them here."""
+        things = [thing for thing in context.scene.objects if thing.brio.error]
+        if props.error and not things:
+            draw_text(layout, props.error, "ERROR", width)
+        for thing in things:
+            if thing == context.object:
+                layout.label(text="%s: see above" % thing.name, icon="ERROR")
+            else:
+                layout.operator("brio.select", text="Error: go to %s" % thing.name,
+                                icon="ERROR").name = thing.name
+        if props.warning:
+            draw_text(layout, props.warning, "INFO", width)
 
 
 class _Section(_Panel):

@@ -121,7 +121,8 @@ class BrioScene(bpy.types.PropertyGroup):
                          description="Of the bake; 0: one for each core")
     folder: StringProperty(name="Cache", default="", subtype="DIR_PATH",
                            description="Where bakes are kept; empty: beside the .blend file")
-    progress: FloatProperty(min=0, max=1, subtype="FACTOR", options={"SKIP_SAVE"})
+    progress: FloatProperty(min=0, max=100, precision=0, subtype="PERCENTAGE",
+                            options={"SKIP_SAVE"})
     status: StringProperty(options={"SKIP_SAVE"})
     error: StringProperty(options={"SKIP_SAVE"})
     warning: StringProperty(options={"SKIP_SAVE"})

@@ -235,15 +235,29 @@ def _may_move(thing):
 def settings_of(scene, frames, sampler):
     """The scene's own part of the scene file."""
     props, metres = scene.brio, sampler.metres
-    gravity = space.vector(scene.gravity) if scene.use_gravity else [0.0, 0.0, 0.0]
+    gravity = space.vector(scene.gravity, metres) if scene.use_gravity else [0.0, 0.0, 0.0]
     integrator = {"type": props.method}
     settings = scenes.Settings(
         fps=scene.render.fps / scene.render.fps_base, frames=frames, substeps=props.substeps,
         gravity=gravity, integrator=integrator, quality=props.quality, contact=props.contact,
         friction=props.friction, distance=props.distance * metres, start=props.start,
-        wind=space.vector(props.wind), checkpoints=props.checkpoints, title=scene.name)
+        wind=space.vector(props.wind, metres), checkpoints=props.checkpoints, title=scene.name)
     if props.method == "a-search" and props.energy == "DECAY":
         integrator["decay"] = props.decay
         integrator["ground"] = scenes.ground(settings, sampler.bodies,
                                              sampler.colliders, sampler.floors)
     return settings
+
+
+def questions(scene, settings, sampler):
+    """What is hardly meant, in sentences."""
+    pull = float(np.linalg.norm(settings.gravity))
+    obstacles = settings.contact and (sampler.colliders or sampler.floors)
+    if pull > 0 and not obstacles and not any(body.pins for body in sampler.bodies):
+        yield ("nothing holds the bodies and there is no collider: they fall. Give the floor the "
+               "role Collider or Endless Floor")
+    if (sampler.colliders or sampler.floors) and not settings.contact:
+        yield "contact is off: colliders do nothing"
+    if 0 < pull < 1 and scene.unit_settings.scale_length != 1:
+        yield ("gravity is %.3g m/s2 in the units of this scene: everything moves slowly. Set it "
+               "to -9.81 m/s2 in the panel Motion" % pull)

@@ -44,6 +44,7 @@ def install():
 
 def first_bake():
     """From an empty file to a baked animation that plays."""
+    stage.empty()
     things = stage.build(FRAMES, cells=20, density=4)
     scene = bpy.context.scene
     bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, "stage.blend"))
@@ -94,8 +95,7 @@ def same_as_library(things):
 def modifiers_and_groups():
     """Transforms, subdivision after the cache, an armature before it, shape keys, pins."""
     _, job, _, _, _, _ = modules()
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    stage.enable()
+    stage.empty()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 5, 20
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=10, y_subdivisions=10, size=2,

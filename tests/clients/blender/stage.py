@@ -51,10 +51,13 @@ def paint(thing, colour):
     thing.data.materials.append(material)
 
 
-def build(frames=60, cells=28, density=5):
-    """The scene; returns its objects by name."""
+def empty():
     call("wm.read_homefile", use_empty=True, use_factory_startup=True)
     enable()
+
+
+def build(frames=60, cells=28, density=5):
+    """The scene, in an empty file; returns its objects by name."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, frames, 24
     soft = creature(density)
