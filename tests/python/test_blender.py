@@ -200,6 +200,19 @@ class SceneFile(Case):
         self.assertEqual(moved["attach"][0]["sequence"], "pins.pc2")
         self.assertEqual(scene.split_pins([1], [0]), [])
 
+    def test_self_contact(self):
+        """A body that intersects itself is baked without it, and refused with it."""
+        points, triangles = ball(centre=(0, 1, 0))
+        more, others = ball(centre=(0.35, 1, 0), radius=0.1)
+        head = soft(self_contact=False)
+        head.points = np.vstack([points, more])
+        head.triangles = np.vstack([triangles, others + len(points)])
+        for self_contact in (True, False):
+            head.self_contact = self_contact
+            path = scene.write(self.folder, self.settings(), [head])
+            code, _, _ = process.run(program, "check", path, "--json", cwd=self.folder)
+            self.assertEqual(code, 1 if self_contact else 0)
+
     def test_stiffness_of_pins_carries_the_body(self):
         body = soft(pins=scene.split_pins(range(10), [1] * 10))
         self.assertAlmostEqual(scene.mass_of(body), 1070 * 4 / 3 * np.pi * 0.3 ** 3, delta=10)
@@ -210,7 +223,8 @@ class SceneFile(Case):
 
     def test_ground_is_below_all(self):
         body = soft()
-        low = scene.ground(self.settings(), [body], floors=[scene.Floor("f", [0, -2, 0], [0, 1, 0])])
+        floor = scene.Floor("f", [0, -2, 0], [0, 1, 0])
+        low = scene.ground(self.settings(), [body], floors=[floor])
         self.assertAlmostEqual(low, -2 * 9.81 * scene.mass_of(body), delta=0.01)
         self.assertEqual(scene.ground(self.settings(gravity=[0, 0, 0]), [body]), 0)
 
@@ -248,6 +262,8 @@ class Messages(Case):
         names = ["a", "b"], ["wall"]
         for line, objects, text, warning in (
                 ('x/scene.yaml:3:1: obstacles[0].mesh: gone', ["wall"], "gone", False),
+                ('scene.yaml:3:1: obstacles[0]: vertex 2 of body "a" is behind it', ["wall", "a"],
+                 'vertex 2 of body "a" is behind it', False),
                 ('scene.yaml:3:1: time.h: bad', [], "bad", False),
                 ('warning: body "b" is small', ["b"], 'body "b" is small', True),
                 ("brio run: out of memory", [], "out of memory", False)):

@@ -53,6 +53,8 @@ class BRIO_PT_object(_Panel, bpy.types.Panel):
         if props.role in ("SOFT", "CLOTH", "SPRINGS", "RIGID"):
             self._material(column, props)
             self._pins(column, thing, props)
+            if props.role != "RIGID":
+                column.prop(props, "self_contact")
         elif props.role == "COLLIDER":
             column.prop(props, "animated")
 

@@ -64,13 +64,16 @@ class BrioObject(bpy.types.PropertyGroup):
     vertex_mass: FloatProperty(name="Mass per Vertex", default=0.001, min=1e-9, soft_max=10,
                                unit="MASS", precision=4, description="Mass of each vertex")
     inside: EnumProperty(name="Inside", default="CAGE", items=[
-        ("CAGE", "Cage", "A lattice of cells around the mesh carries it: for meshes of any density"),
+        ("CAGE", "Cage", "A lattice of cells around the mesh carries it, however dense it is"),
         ("TETS", "Tets", "The mesh is filled with tets by tetgen or gmsh, which must be installed; "
          "for coarse meshes"),
     ], description="What is simulated inside of the surface")
     cells: IntProperty(name="Cells", default=10, min=1, max=200, soft_max=40,
                        description="Cells of the cage along the longest side: more show finer "
                                    "motion and take longer")
+    self_contact: BoolProperty(name="Self Contact", default=True,
+                               description="Parts of the object meet each other. Off: they pass "
+                                           "through, as eyes that reach into a head must")
     pins: StringProperty(name="Pin Group",
                          description="Vertex group that is held where the animation has it. Weight "
                                      "1 is fixed, less is pulled by springs")
@@ -108,10 +111,10 @@ class BrioScene(bpy.types.PropertyGroup):
     distance: FloatProperty(name="Gap", default=0, min=0, soft_max=0.1, unit="LENGTH", precision=4,
                             description="Distance at which surfaces begin to push each other away; "
                                         "0: a tenth of an edge")
-    start: EnumProperty(name="At the Start", default="relax", items=[
-        ("relax", "Relax", "Surfaces that are close begin without force; intersections are refused"),
-        ("strict", "Strict", "Surfaces that are close push at once; intersections are refused"),
-        ("untangle", "Untangle", "What intersects is moved apart first, as little as possible")])
+    start: EnumProperty(name="At the Start", default="untangle", items=[
+        ("untangle", "Untangle", "What intersects is moved apart first, as little as possible"),
+        ("relax", "Relax", "Close surfaces begin without force; intersections are refused"),
+        ("strict", "Strict", "Close surfaces push at once; intersections are refused")])
     wind: FloatVectorProperty(name="Wind (m/s)", default=(0, 0, 0), subtype="VELOCITY",
                               description="Velocity of the air")
     checkpoints: IntProperty(name="Keep States Every", default=1, min=0, soft_max=50,

@@ -150,7 +150,8 @@ class Sampler:
             props = thing.brio
             cells = props.cells if props.inside == "CAGE" else 0
             body = scenes.Body(thing.name, props.role, space.apply(matrix, points), triangles,
-                               material, cells, density, pins_of(thing, len(points)))
+                               material, cells, density, pins_of(thing, len(points)),
+                               props.self_contact)
             self._check_scale(thing, matrix)
             self.bodies.append(body)
             self.matrices[thing.name] = [matrix]

@@ -1,7 +1,5 @@
 """A scene of our own making for the add-on: a dense creature with a texture, a cloth, an animated
 collider and a floor, from an empty file. Counts the operators that it calls."""
-import math
-
 import bpy
 import numpy as np
 
@@ -105,12 +103,3 @@ def vertices(thing):
     matrix = np.array(evaluated.matrix_world)
     evaluated.to_mesh_clear()
     return points.reshape(-1, 3).astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def look(scene, turn=0.9, height=0.35, distance=5.0):
-    """A camera and a sun, for a picture."""
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location = (distance * math.cos(-turn), distance * math.sin(-turn), 1 + distance * height)
-    scene.collection.objects.link(camera)
-    scene.camera = camera
-    return camera

@@ -122,6 +122,7 @@ def story():
     print("window: it plays", flush=True)
     cloth = active("Cloth")
     cloth.location.z = 1.05
+    scene.brio.start = "relax"
     scene.frame_set(1)
     invoke("brio.bake")
     while job.is_running():

@@ -38,7 +38,8 @@ def parse(line, bodies, obstacles):
         listed = {"bodies": bodies, "obstacles": obstacles}.get(place.group(1), [])
         number = int(place.group(2)) if place.group(2) else -1
         if 0 <= number < len(listed):
-            return Message([listed[number]], text, warning)
+            others = [name for name in _quoted(text, names) if name != listed[number]]
+            return Message([listed[number]] + others, text, warning)
     return Message(_quoted(text, names), text, warning)
 
 

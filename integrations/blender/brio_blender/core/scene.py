@@ -37,6 +37,7 @@ class Body:
     cells: int = 10  # of a soft body: of the cage along its longest side; 0: filled with tets
     density: float = 1000.0  # kg/m3 or, of sheets, kg/m2; of springs, kg a vertex
     pins: List[Pins] = field(default_factory=list)
+    self_contact: bool = True
 
 
 @dataclass
@@ -141,8 +142,9 @@ def body_entry(body, mesh, fps):
     return entry
 
 
-def document(settings, bodies, obstacles):
-    """The scene as a dictionary; `bodies` and `obstacles` are entries."""
+def document(settings, bodies, obstacles, alone=()):
+    """The scene as a dictionary; `bodies` and `obstacles` are entries, `alone` the names of bodies
+    that do not meet themselves."""
     s = settings
     scene: Dict[str, Any] = {"brio": 1, "title": s.title,
                              "time": {"h": 1 / (s.fps * s.substeps), "end": s.frames / s.fps,
@@ -153,6 +155,8 @@ def document(settings, bodies, obstacles):
         scene["contact"] = {"type": "ipc", "mu": s.friction, "start": s.start}
         if s.distance > 0:
             scene["contact"]["dhat"] = s.distance
+        if alone:
+            scene["contact"]["exclude"] = [[name, name] for name in alone]
     if any(s.wind):
         scene["forces"] = [{"type": "wind", "velocity": s.wind}]
     scene["bodies"] = bodies
@@ -180,6 +184,7 @@ def write(folder, settings, bodies, colliders=(), floors=()):
                   for f in floors]
     path = os.path.join(folder, SCENE)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(document(settings, entries, obstacles), file, indent=1, ensure_ascii=False)
+        alone = [body.name for body in bodies if not body.self_contact]
+        json.dump(document(settings, entries, obstacles, alone), file, indent=1, ensure_ascii=False)
         file.write("\n")
     return path
