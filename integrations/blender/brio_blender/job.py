@@ -147,8 +147,10 @@ class Job:
         return bpy.data.scenes.get(self.scene_name)
 
     def tell(self, fraction, text):
-        self.scene.brio.progress = 100 * max(0.0, min(fraction, 1.0))
-        self.scene.brio.status = text
+        scene = self.scene
+        if scene:
+            scene.brio.progress = 100 * max(0.0, min(fraction, 1.0))
+            scene.brio.status = text
 
     def tick(self, seconds=0.05):
         """Works for about so long; False: it has ended."""
@@ -165,6 +167,8 @@ class Job:
             self._fail([messages.Message([problem.name] if problem.name else [], problem.text)])
         except (OSError, ValueError, process.NotFound) as problem:
             self._fail([messages.Message([], str(problem))])
+        except ReferenceError:  # an undo, while frames were looked at
+            self._fail([messages.Message([], "the scene was changed meanwhile: bake again")])
         return not self.ended
 
     def _fail(self, found):
@@ -187,9 +191,9 @@ class Job:
         self.cancelled = True
         if self.run:
             self.run.cancel()
-            if not self.ended and self.scene:
-                self._conclude(self.scene)
-        elif self.scene:
+            if not self.ended:
+                self._conclude()
+        else:
             self.tell(0, "Cancelled: nothing was baked")
         self.end()
 
@@ -256,7 +260,7 @@ class Job:
         self.cache.data["obstacles"] = [thing.name for thing in
                                         [*sampler.colliders, *sampler.floors]]
         self.cache.save()
-        yield from self._run(program, path, scene, False)
+        yield from self._run(program, path, scene.brio.threads, False)
 
     def _resume(self, context):
         scene, folder = context.scene, self.cache.run_folder()
@@ -264,16 +268,16 @@ class Job:
         if not path or not os.path.isfile(path):
             raise sample.Refused("", "there is no bake to go on with: press Bake")
         clear_messages(scene)
-        yield from self._run(find_program(context), path, scene, True)
+        yield from self._run(find_program(context), path, scene.brio.threads, True)
 
     # ---- the process --------------------------------------------------------------------------
 
-    def _run(self, program, path, scene, resume):
+    def _run(self, program, path, threads, resume):
+        """No object or scene is kept here: an undo makes new ones."""
         cache = self.cache
         cache.open()
         shown = False
-        self.run = process.Run(program, path, cache.results(), resume, cache.start_file(),
-                               scene.brio.threads)
+        self.run = process.Run(program, path, cache.results(), resume, cache.start_file(), threads)
         while self.run.running:
             if cache.poll():
                 if not shown:  # with no frame to show, the modifier would complain
@@ -283,7 +287,7 @@ class Job:
             self.tell(max(cache.read - 1, 0) / max(cache.data["frames"], 1), self._sentence())
             yield "wait"
         self.run.wait()
-        self._conclude(scene)
+        self._conclude()
 
     def _sentence(self):
         data, left = self.cache.data, self.run.remaining()
@@ -299,29 +303,33 @@ class Job:
             text += " (a step takes %.0f s so far)" % inside
         return text
 
-    def _conclude(self, scene):
+    def _messages(self):
+        """What the run had to say: warnings, and why it failed if it did."""
+        run, data = self.run, self.cache.data
+        names = [body["name"] for body in data["bodies"]], data["obstacles"]
+        found = messages.parse_all(run.errors, *names)
+        warnings = [message for message in found if message.warning]
+        verdict, reason = run.summary.get("verdict"), run.summary.get("reason")
+        if self.cancelled or verdict in ("completed", "stopped"):
+            return warnings
+        if reason:
+            about = messages.parse(reason, *names)
+            return warnings + [messages.Message(about.objects, "%s: %s" % (verdict, about.text))]
+        return found or [messages.Message([], "brio ended without a word (exit code %s)" %
+                                          run.process.returncode)]
+
+    def _conclude(self):
         """What became of the run, on objects and in the panel."""
-        cache, run = self.cache, self.run
+        cache, verdict = self.cache, self.run.summary.get("verdict")
         while cache.poll():
             pass
-        verdict, reason = run.summary.get("verdict"), run.summary.get("reason")
-        names = [body["name"] for body in cache.data["bodies"]], cache.data["obstacles"]
-        found = messages.parse_all(run.errors, *names)
-        if verdict in ("completed", "stopped"):
-            found = [message for message in found if message.warning]
-        elif reason:
-            about = messages.parse(reason, *names)
-            found = [message for message in found if message.warning]
-            found.append(messages.Message(about.objects, "%s: %s" % (verdict, about.text)))
-        elif not run.errors and not self.cancelled:
-            found = [messages.Message([], "brio ended without a word (exit code %s)" %
-                                      run.process.returncode)]
-        if self.cancelled:
-            found = [message for message in found if message.warning]
+        found = self._messages()
         self.failed = any(not message.warning for message in found)
         last = cache.data["first"] + max(cache.read - 1, 0)
-        cache.finish({"completed": "baked"}.get(verdict, "part") if cache.read else "empty")
-        show_messages(scene, found)
+        done = "baked" if verdict == "completed" else "part"
+        cache.finish(done if cache.read else "empty")
+        if self.scene:
+            show_messages(self.scene, found)
         whole = verdict == "completed"
         text = "Baked, frames %d to %d" % (cache.data["first"], last) if whole else \
             "Baked up to frame %d" % last if cache.read > 1 else "Not baked"
@@ -330,8 +338,8 @@ class Job:
         if cache.read:
             attach(cache)
             refresh(cache)
-        else:
-            detach(scene)
+        elif self.scene:
+            detach(self.scene)
 
 
 def start(context, mode):

@@ -21,6 +21,12 @@ def _redraw(context):
                 area.tag_redraw()
 
 
+def _leave_edit_mode(context):
+    """What is edited is part of the mesh only then."""
+    if context.object and context.object.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
 class BRIO_OT_add(bpy.types.Operator):
     """Let brio simulate the selected objects, or have others meet them"""
 
@@ -53,6 +59,7 @@ class _Bake:
 
     def execute(self, context):
         """To the end, as scripts and background sessions want it."""
+        _leave_edit_mode(context)
         work = job.start(context, self.mode)
         while work.tick(0.2):
             time.sleep(0.02)
@@ -61,6 +68,7 @@ class _Bake:
     def invoke(self, context, _event):
         if bpy.app.background:
             return self.execute(context)
+        _leave_edit_mode(context)
         work = job.start(context, self.mode)
         self.timer = context.window_manager.event_timer_add(0.1, window=context.window)
         context.window_manager.modal_handler_add(self)
@@ -175,8 +183,7 @@ class BRIO_OT_show_intersections(bpy.types.Operator):
 
     def execute(self, context):
         scene = context.scene
-        if context.object and context.object.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
+        _leave_edit_mode(context)
         job.clear_messages(scene)
         try:
             answer, found = self._ask(context)
@@ -281,8 +288,7 @@ class BRIO_OT_select(bpy.types.Operator):
         thing = context.scene.objects.get(self.name)
         if thing is None:
             return {"CANCELLED"}
-        if context.object and context.object.mode != "OBJECT":
-            bpy.ops.object.mode_set(mode="OBJECT")
+        _leave_edit_mode(context)
         for other in context.selected_objects:
             other.select_set(False)
         thing.select_set(True)

@@ -17,7 +17,7 @@ import stage  # noqa: E402
 brio, archive, folder = sys.argv[sys.argv.index("--") + 1:][:3]
 os.environ["PATH"] = os.path.dirname(brio) + os.pathsep + os.environ["PATH"]
 os.makedirs(folder, exist_ok=True)
-FRAMES = 24
+FRAMES = 16
 
 
 def modules():
@@ -238,7 +238,6 @@ def cancel_and_resume():
     check(work.run is None, "too fast for this test")
     bpy.ops.brio.cancel()
     check(all(modifier.show_viewport for modifier in soft.modifiers), "a modifier stayed off")
-    check(bpy.ops.brio.bake() == {"FINISHED"}, scene.brio.error)
 
 
 def errors():

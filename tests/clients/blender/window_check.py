@@ -88,7 +88,7 @@ def story():
     yield 0.2
     invoke("brio.bake")
     check(job.is_running(), "no bake")
-    while job.is_running() and job.current.cache.read < FRAMES // 3:
+    while job.is_running() and job.current.cache.read < FRAMES // 2:
         yield 0.2
     scene.frame_set(job.current.cache.read - 1)  # scrub while it bakes
     fallen = stage.vertices(bpy.data.objects["Cloth"])[:, 2].mean()
