@@ -156,5 +156,5 @@ void progress_lines(void *user, const BrioRunProgress *p)
     brio__json_integer(&json, "contacts", p->inside ? p->inside->contacts : p->contacts);
     brio__json_real(&json, "inside", p->inside ? p->inside_wall : 0);
     brio__json_close(&json, '}');
-    fflush(stdout);
+    if (fflush(stdout)) __atomic_store_n(&stop_wanted, 1, __ATOMIC_RELAXED);
 }

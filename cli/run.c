@@ -310,8 +310,10 @@ static const Option options_[] = {
     [QUIET] = {"--quiet", 'q', NULL,
                "No progress, questions or summary; errors and warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},
-    [LINES] = {"--json-lines", 0, NULL,
-               "Progress as JSON, a line each, and then the summary, on the standard output."},
+    [LINES] =
+        {"--json-lines", 0, NULL,
+         "Progress as JSON, a line each, and then the summary, on the standard output; the run "
+         "ends with a checkpoint where nobody reads them any more."},
     [FROM] = {"--from", 0, "CHECKPOINT",
               "Start from the positions, velocities and time of a checkpoint, of this scene or of "
               "one with the same bodies (output.checkpoints keeps one for each frame)."},

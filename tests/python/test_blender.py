@@ -2,6 +2,7 @@
 import json
 import os
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -349,6 +350,17 @@ class Bakes(Case):
         run = self.run_on(work, path, resume=True)
         self.assertEqual((run.process.returncode, work.read), (0, 41), run.errors)
         np.testing.assert_array_equal(pc2.read(os.path.join(work.folder, "Soft.pc2"), 40), whole)
+
+    def test_nobody_listens(self):
+        """Blender is gone: the run ends by itself, with a checkpoint."""
+        path = scene.write(self.folder, self.settings(frames=100000), [soft()])
+        run = subprocess.Popen([program, "run", path, "-o", "out", "--json-lines", "-j", "1"],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self.folder)
+        run.stdout.readline()
+        run.stdout.close()
+        self.assertEqual(run.wait(), 1)
+        with open(os.path.join(self.folder, "out", "run.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["verdict"], "stopped")
 
     def test_moving_collider_and_pins(self):
         """Sequences that the sampler writes are what the program follows."""
