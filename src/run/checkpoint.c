@@ -613,7 +613,8 @@ BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
 /* ---- a checkpoint as the start of another run -------------------------------------------- */
 
 /* The state as it stands in the file, of whatever shape; positions and velocities are taken. */
-static BrioStatus take_motion(Reading *r, double h, BrioState *state, BrioError *error)
+static BrioStatus take_motion(Reading *r, double h, BrioState *state, double *excess,
+                              BrioError *error)
 {
     Stream *s = &r->stream;
     BrioState head = {0};
@@ -637,10 +638,12 @@ static BrioStatus take_motion(Reading *r, double h, BrioState *state, BrioError 
     state->time = head.time;
     state->time_error = head.time_error;
     state->step = llround(head.time / h);
+    *excess = head.target - r->found.totals.last_energy;
     return BRIO_OK;
 }
 
-BrioStatus brio__checkpoint_start(const char *name, double h, BrioState *state, BrioError *error)
+BrioStatus brio__checkpoint_start(const char *name, double h, BrioState *state, double *excess,
+                                  BrioError *error)
 {
     FILE *file = fopen(name, "re");
     if (!file)
@@ -650,8 +653,14 @@ BrioStatus brio__checkpoint_start(const char *name, double h, BrioState *state, 
     if (status == BRIO_OK && r.image_size)
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "%s belongs to a simulation that was edited: give one of a run", name);
-    if (status == BRIO_OK) status = take_motion(&r, h, state, error);
+    if (status == BRIO_OK) status = take_motion(&r, h, state, excess, error);
     brio__free(r.image);
     fclose(file);
     return status;
+}
+
+void brio__checkpoint_target(BrioSim *sim, double excess)
+{
+    if (!isnan(excess) && (sim->stepper->traits & BRIO_ENERGY_CONTROLLED))
+        sim->state->target = brio__sim_energy(sim) + excess;
 }

@@ -50,8 +50,12 @@ BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *check
 BrioStatus brio__checkpoint_keep(const BrioFolder *folder, int64_t number,
                                  BrioCheckpoint *checkpoint, BrioState *state, BrioError *error);
 /* Positions, velocities and time of a checkpoint as the initial state of a scene, which may be
- * another one if its coordinates are as many. What the integrator remembers is left out. */
-BrioStatus brio__checkpoint_start(const char *file, double h, BrioState *state, BrioError *error);
+ * another one if its coordinates are as many. What the integrator remembers is left out, but for
+ * `excess`: how far its energy target was above the energy (J; NAN: it had none). */
+BrioStatus brio__checkpoint_start(const char *file, double h, BrioState *state, double *excess,
+                                  BrioError *error);
+/* The target of a simulation that starts so, if its integrator has one. */
+void brio__checkpoint_target(BrioSim *sim, double excess);
 bool brio__checkpoint_exists(const BrioFolder *folder);
 
 #endif

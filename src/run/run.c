@@ -647,14 +647,14 @@ static BrioStatus open_folder(Run *run, BrioError *error)
         run->is_root ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
 }
 
-/* Ends with the simulation: of the scene or, of processes that run it together, of this one's
- * partition of it. */
+/* The simulation: of the scene or, of processes that run it together, of this one's partition. */
 static BrioStatus make_sim(Run *run, BrioError *error)
 {
-    const char *from = run->options->from;
+    double excess = NAN;
     if (run->scene) {
-        if (from)
-            BRIO_CHECK(brio__checkpoint_start(from, run->scene->def.h, run->scene->state, error));
+        if (run->options->from)
+            BRIO_CHECK(brio__checkpoint_start(run->options->from, run->scene->def.h,
+                                              run->scene->state, &excess, error));
         run->result->steps = brio__scene_steps(run->scene);
         run->checkpoint.scene = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
         BRIO_CHECK(brio__seen_create(run->scene, run->result->steps, &run->motion, error));
@@ -672,6 +672,7 @@ static BrioStatus make_sim(Run *run, BrioError *error)
     }
 #endif
     BRIO_CHECK(brio__scene_sim(run->scene, &run->sim, error));
+    brio__checkpoint_target(run->sim, excess);
     brio_builder_free(run->sim->system->plans); /* runs are not edited */
     run->sim->system->plans = NULL;
     return BRIO_OK;
