@@ -2,6 +2,8 @@
  * JSON, checkpoints of frames and runs that start from them, vertices of intersections. */
 #include "program.h"
 
+#include <math.h>
+
 #define MESH "v 0 1 0\nv 1 1 0.25\nv 0.125 1 1\nv 5 1 5\nv 6 1 5\nv 5 1 6\nf 1 2 3\nf 4 5 6\n"
 #define SCENE                                                                                    \
     "time: {h: 1/48, end: 0.5, fps: 24}\nintegrator: %s\n"                                       \
@@ -151,6 +153,48 @@ static void from_and_resumed(void **state)
     assert_true(same_file("once/energy.csv", "twice/energy.csv"));
 }
 
+/* A number of the last row of a table. */
+static double last_of(const char *file, const char *column)
+{
+    char *text = read_all(file, NULL);
+    assert_non_null(text);
+    char *row = strrchr(text, '\n'); /* after the last row */
+    *row = 0;
+    row = strrchr(text, '\n') + 1;
+    char *head = text, *end = strchr(text, '\n');
+    *end = 0;
+    for (;;) {
+        size_t length = strcspn(head, ",");
+        assert_true(head[length] && row[strcspn(row, ",")]); /* not the last column */
+        if (length == strlen(column) && !strncmp(head, column, length)) break;
+        head += length + 1;
+        row += strcspn(row, ",") + 1;
+    }
+    double value = strtod(row, NULL);
+    free(text);
+    return value;
+}
+
+/* In flight the energy stays above a target that decays: who starts again in between does not
+ * take it for the new target. */
+static void from_with_target(void **state)
+{
+    (void)state;
+    write_scene("scene.yaml", "{type: a-search, decay: 0.3, ground: -1}");
+    assert_int_equal(BRIO("run", "scene.yaml", "-o", "decays", "--quiet")->code, 0);
+    assert_int_equal(
+        BRIO("run", "scene.yaml", "-o", "goes-on", "--quiet", "--from", "decays/checkpoints/000006")
+            ->code,
+        0);
+    double whole = last_of("decays/energy.csv", "target"),
+           rest = last_of("goes-on/energy.csv", "target"),
+           energy = last_of("decays/energy.csv", "total");
+    print_message("target %.6g J, of the rest alone %.6g J; energy %.6g J\n", whole, rest, energy);
+    assert_true(energy > whole + 0.1);
+    /* what the method remembers beside it changes energies a little */
+    assert_true(fabs(rest - whole) < 0.01 * (energy - whole));
+}
+
 static void lines(void **state)
 {
     (void)state;
@@ -207,8 +251,9 @@ static void vertices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays),       cmocka_unit_test(from_checkpoint),
-        cmocka_unit_test(from_another), cmocka_unit_test(from_and_resumed),
-        cmocka_unit_test(lines),        cmocka_unit_test(vertices)};
+        cmocka_unit_test(arrays),           cmocka_unit_test(from_checkpoint),
+        cmocka_unit_test(from_another),     cmocka_unit_test(from_and_resumed),
+        cmocka_unit_test(from_with_target), cmocka_unit_test(lines),
+        cmocka_unit_test(vertices)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
