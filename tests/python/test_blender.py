@@ -351,6 +351,22 @@ class Bakes(Case):
         self.assertEqual((run.process.returncode, work.read), (0, 41), run.errors)
         np.testing.assert_array_equal(pc2.read(os.path.join(work.folder, "Soft.pc2"), 40), whole)
 
+    def test_after_a_crash(self):
+        """A bake that nobody ended: what it says of itself is of its start, and it goes on."""
+        body = cloth()
+        work = cache.Cache(os.path.join(self.folder, "cache"))
+        path = scene.write(work.begin(1, 6), self.settings(), [body])
+        work.set_bodies([("Cloth", len(body.points), [np.eye(4)])])
+        work.save()
+        self.run_on(work, path)
+        whole = pc2.read(os.path.join(work.folder, "Cloth.pc2"), 6).copy()
+        work.close()
+        work = cache.Cache.load(work.folder)
+        self.assertEqual((work.data["state"], work.read), ("begun", 0))
+        run = self.run_on(work, path, resume=True)
+        self.assertEqual((run.process.returncode, work.read), (0, 7), run.errors)
+        np.testing.assert_array_equal(pc2.read(os.path.join(work.folder, "Cloth.pc2"), 6), whole)
+
     def test_nobody_listens(self):
         """Blender is gone: the run ends by itself, with a checkpoint."""
         path = scene.write(self.folder, self.settings(frames=100000), [soft()])

@@ -116,7 +116,9 @@ class BRIO_OT_resume(_Bake, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return super().poll(context) and job.cache_of(context.scene).data["state"] == "part"
+        if not super().poll(context):
+            return False
+        return job.cache_of(context.scene).data["state"] in ("part", "begun")  # begun: a crash
 
 
 class BRIO_OT_bake_from_here(_Bake, bpy.types.Operator):
