@@ -17,7 +17,7 @@ need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom install uninstall package wheel fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom install uninstall package wheel blender fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build

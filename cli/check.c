@@ -281,6 +281,40 @@ static bool is_there(const char *picture)
     return true;
 }
 
+/* Which vertices are part of an intersection, by body and obstacle, in their own numbers. */
+static void show_vertices(const BrioSystem *s, const BrioIntersection *list, int64_t count,
+                          BrioJson *json)
+{
+    uint8_t *meets = brio__calloc((size_t)s->vertex_count + 1, 1);
+    for (int64_t i = 0; meets && i < count; i++) {
+        for (int k = 0; k < 2; k++) meets[list[i].edge[k]] = 1;
+        for (int k = 0; k < 3; k++)
+            if (list[i].other[k] >= 0) meets[list[i].other[k]] = 1;
+    }
+    brio__json_open(json, "intersecting_vertices", '[');
+    for (int i = 0; meets && i < s->body_count + s->obstacle_count; i++) {
+        bool is_body = i < s->body_count, named = false;
+        const BrioObstacle *o = is_body ? NULL : &s->obstacle[i - s->body_count];
+        int64_t first = is_body ? s->body[i].first : o->first;
+        int64_t vertices = is_body ? s->body[i].count : o->count;
+        for (int64_t v = 0; v < vertices; v++) {
+            if (!meets[first + v]) continue;
+            if (!named) {
+                brio__json_open(json, NULL, '{');
+                brio__json_text(json, is_body ? "body" : "obstacle", brio__owner_name(s, i));
+                brio__json_open(json, "vertices", '[');
+                named = true;
+            }
+            brio__json_integer(json, NULL, v);
+        }
+        if (!named) continue;
+        brio__json_close(json, ']');
+        brio__json_close(json, '}');
+    }
+    brio__json_close(json, ']');
+    brio__free(meets);
+}
+
 /* An exit code: of writing the picture. */
 static int check_intersections(const BrioScene *scene, const double *x, const Picture *picture,
                                BrioJson *json, Findings *found)
@@ -315,6 +349,7 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     }
     if (count > SHOWN && !json) printf("    and %lld more\n", (long long)(count - SHOWN));
     if (json) brio__json_close(json, ']');
+    if (json) show_vertices(s, list, stored, json);
     if (count && s->barrier && s->start == BRIO_START_UNTANGLE) {
         if (!json) printf("    contact.start: untangle parts them, see below\n");
     } else if (count) {

@@ -134,3 +134,27 @@ void progress_show(void *user, const BrioRunProgress *p)
     describe(p, text, sizeof text);
     fprintf(stderr, "%s\n", text);
 }
+
+void progress_lines(void *user, const BrioRunProgress *p)
+{
+    static double last = -1;
+    (void)user;
+    bool edge = !p->inside && (p->step == p->first || p->step >= p->steps);
+    if (!edge && p->wall - last < 0.05) return;
+    last = p->wall;
+    BrioJson json = {.file = stdout, .flat = true};
+    brio__json_open(&json, NULL, '{');
+    brio__json_integer(&json, "step", p->step);
+    brio__json_integer(&json, "steps", p->steps);
+    brio__json_integer(&json, "first", p->first);
+    brio__json_integer(&json, "frames", p->frames);
+    brio__json_real(&json, "time", p->time);
+    brio__json_real(&json, "end", p->end);
+    brio__json_real(&json, "wall", p->wall);
+    brio__json_real(&json, "energy", p->energy);
+    brio__json_integer(&json, "iterations", p->inside ? p->inside->iteration : p->iterations);
+    brio__json_integer(&json, "contacts", p->inside ? p->inside->contacts : p->contacts);
+    brio__json_real(&json, "inside", p->inside ? p->inside_wall : 0);
+    brio__json_close(&json, '}');
+    if (fflush(stdout)) __atomic_store_n(&stop_wanted, 1, __ATOMIC_RELAXED);
+}

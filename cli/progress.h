@@ -6,6 +6,10 @@
 #include "internal.h"
 
 void progress_show(void *user, const BrioRunProgress *progress); /* for BrioRunOptions.progress */
+/* The same as a line of JSON on stdout, for programs that start brio: at the first and the last
+ * step and at most twenty times a second. Where nobody reads them any more, the run ends with a
+ * checkpoint. */
+void progress_lines(void *user, const BrioRunProgress *progress);
 /* For brio_sim_watch of a solve that may take long: what it is doing, after a second. */
 int progress_watch(void *user, const BrioIteration *iteration);
 /* One line of any text instead. */

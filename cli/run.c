@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 static void print_json(const BrioScene *scene, const char *out, const BrioRunResult *r,
-                       bool reported)
+                       bool reported, bool flat)
 {
-    BrioJson json = {.file = stdout};
+    BrioJson json = {.file = stdout, .flat = flat};
     char path[4200];
     brio__json_open(&json, NULL, '{');
     brio__json_text(&json, "scene", scene->file);
@@ -91,14 +91,14 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
     printf("  %s/run.json     the scene as it was run, times, verdict\n", out);
 }
 
-enum { OUT, FORCE, SET, THREADS, RESUME, QUIET, JSON, EXACT, CHECKPOINT_EVERY };
+enum { OUT, FORCE, SET, THREADS, RESUME, QUIET, JSON, LINES, EXACT, FROM, CHECKPOINT_EVERY };
 
 /* What was asked for. */
 typedef struct Asked {
     BrioRunOptions options;
     SceneArguments scene;
     char folder[512]; /* of the results, unless one is given */
-    bool quiet, json;
+    bool quiet, json, lines;
 } Asked;
 
 /* EXIT_DONE, or the exit code with a sentence said. `done`: there is nothing more to do. */
@@ -113,6 +113,8 @@ static int read_arguments(Arguments *a, Asked *asked, bool *done)
         case RESUME: o->resume = true; break;
         case QUIET: asked->quiet = true; break;
         case JSON: asked->json = true; break;
+        case LINES: asked->json = asked->lines = true; break;
+        case FROM: o->from = a->value; break;
         case EXACT: o->exact = true; break;
         case CHECKPOINT_EVERY:
             if (!read_count(a->command, "--checkpoint-every", a->value, INT64_MAX,
@@ -128,7 +130,10 @@ static int read_arguments(Arguments *a, Asked *asked, bool *done)
     if (o->force && o->resume)
         return usage_error(a->command,
                            "--force starts again and --resume continues: give one of them");
-    if (asked->quiet) o->progress = NULL;
+    if (asked->lines)
+        o->progress = progress_lines;
+    else if (asked->quiet)
+        o->progress = NULL;
     default_folder(asked->scene.name, "-out", asked->folder, sizeof asked->folder);
     if (!o->out) o->out = asked->folder;
     *done = false;
@@ -160,7 +165,7 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
                 trouble, out);
     }
     if (asked->json)
-        print_json(scene, out, result, reported);
+        print_json(scene, out, result, reported, asked->lines);
     else if (!asked->quiet)
         print_summary(scene, out, result, reported);
     return status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
@@ -305,6 +310,13 @@ static const Option options_[] = {
     [QUIET] = {"--quiet", 'q', NULL,
                "No progress, questions or summary; errors and warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},
+    [LINES] =
+        {"--json-lines", 0, NULL,
+         "Progress as JSON, a line each, and then the summary, on the standard output; the run "
+         "ends with a checkpoint where nobody reads them any more."},
+    [FROM] = {"--from", 0, "CHECKPOINT",
+              "Start from the positions, velocities and time of a checkpoint, of this scene or of "
+              "one with the same bodies (output.checkpoints keeps one for each frame)."},
     [EXACT] = {"--exact", 0, NULL,
                "Check every accepted state for intersections, without rounding; the first one ends "
                "the run."},
@@ -315,7 +327,7 @@ const Command command_run = {
     .name = "run",
     .summary = "Simulate a scene and write its results.",
     .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] "
-                "[--exact] [--quiet] [--json]",
+                "[--exact] [--from CHECKPOINT] [--quiet] [--json | --json-lines]",
     .about =
         "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). "
         "The folder receives "

@@ -2,15 +2,29 @@
 # Has other programs read what brio writes for them:  clients.sh BUILD_DIR
 # Blender opens point caches and a glb, VTK the .pvd, Khronos' validator and three.js the glb, three.js the usda; vertices must be ours. A program that
 # is not there is named and fails the test; BRIO_CLIENTS="vtk blender" chooses some of them.
+# addon: our add-on in Blender, driven by its operators; window: the same in a window, with pictures in BUILD_DIR/clients/window.
 set -eu
 
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/../tests/clients" && pwd)
 work=$build/clients
-clients=${BRIO_CLIENTS:-vtk blender node}
+clients=${BRIO_CLIENTS:-vtk blender addon window node}
 python=${PYTHON:-/usr/bin/python3}
 brio=$build/brio
 failed=""
+
+# Blender with the add-on, in folders of its own: what the user has installed stays as it is.
+with_addon() { # NAME PROGRAM...
+    name=$1
+    shift
+    rm -rf "$work/$name" "$work/$name.user"
+    "$python" -B "$(dirname "$0")/brio_blender.py" "$brio" "$build/blender/brio_blender.zip" &&
+        BLENDER_USER_CONFIG="$work/$name.user" BLENDER_USER_SCRIPTS="$work/$name.user" "$@" \
+            --python-exit-code 1 --python "$here/blender/${name}_check.py" -- \
+            "$brio" "$build/blender/brio_blender.zip" "$work/$name" >"$work/$name.log" 2>&1 ||
+        { tail -40 "$work/$name.log"; return 1; }
+    grep -E "^(bake|plays|vertices|second|from here|cancel|resume|error|pins|window|Blender [0-9].*:)" "$work/$name.log"
+}
 
 mkdir -p "$work"
 "$python" "$here/make_scene.py" "$work"
@@ -37,6 +51,12 @@ for client in vtk $(echo " $clients " | sed 's/ vtk / /'); do
                 tail -40 "$work/blender.log"
             fi
             ;;
+        addon)
+            with_addon addon blender -b --factory-startup || failed="$failed addon"
+            ;;
+        window)
+            with_addon window xvfb-run -a -s "-screen 0 1600x1150x24" blender --factory-startup -p 0 0 1600 1150 || failed="$failed window"
+            ;;
         node)
             cp "$here/package.json" "$here/package-lock.json" "$work"
             [ -f "$work/node_modules/.package-lock.json" ] && [ "$work/node_modules/.package-lock.json" -nt "$here/package-lock.json" ] ||
@@ -44,7 +64,7 @@ for client in vtk $(echo " $clients " | sed 's/ vtk / /'); do
             node "$here/node_check.mjs" "$work" 30 || failed="$failed node"
             ;;
         *)
-            echo "clients: no client \"$client\"; there are vtk, blender, node" >&2
+            echo "clients: no client \"$client\"; there are vtk, blender, addon, window, node" >&2
             exit 2
             ;;
     esac

@@ -16,7 +16,7 @@ case "${1:-build}" in
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
     test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen strace:strace" ;;
     mpi) packages="$test petsc-dev libhypre-dev libopenmpi-dev openmpi-bin" ;;
-    clients) packages="$build blender python3-vtk9 python3-numpy" ;;
+    clients) packages="$build blender xvfb xauth libgl1-mesa-dri python3-vtk9 python3-numpy" ;;
     tsan) packages="$test clang libclang-rt-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev llvm" ;;
     coverage) packages="$test gcovr" ;;

@@ -580,7 +580,7 @@ static void converted(void **state)
     o = BRIO("convert", "run", "-o", "x.abc");
     assert_int_equal(o->code, 2);
     assert_string_equal(o->err, "brio convert: -o x.abc: expected a name that ends in one of .pvd, "
-                                ".obj, .ply, .glb, .usda, .pc2, .mdd\n");
+                                ".obj, .ply, .glb, .usda, .pc2, .mdd, .npy\n");
     o = BRIO("convert", "nowhere", "-o", "x.glb");
     assert_int_equal(o->code, 2);
     assert_string_equal(o->err,

@@ -256,7 +256,7 @@ static void visit_image(Stream *s, unsigned char **image, uint64_t *size)
     visit_bytes(s, *image, *size);
 }
 
-static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
+static void visit_counts(Stream *s, BrioCheckpoint *c)
 {
 #define X(name) VISIT(s, c->totals.solve.name);
     BRIO_PHASE_LIST(X)
@@ -289,14 +289,20 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
         if (!c->frame_time) s->broken = s->out_of_memory = true;
     }
     visit_bytes(s, c->frame_time, (size_t)c->frame_count * sizeof(double));
+}
+
+static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
+{
+    visit_counts(s, c);
     visit_state(s, state);
 }
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
+/* `sync`: it is on the disk before it is in its place. */
 static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCheckpoint *c,
                               unsigned char *image, uint64_t image_size, BrioState *state,
-                              BrioPartition *partition, BrioError *error)
+                              BrioPartition *partition, bool sync, BrioError *error)
 {
     FILE *file = NULL;
     char found[8];
@@ -319,15 +325,27 @@ static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCh
             partition,
             brio__error(error, BRIO_ERROR_MEMORY, "out of memory for %s/%s", folder->path, name));
     }
-    if (file) status = brio__replace_end(folder, name, file, true, error);
-    if (file && status == BRIO_OK) status = brio__folder_sync(folder, error);
+    if (file) status = brio__replace_end(folder, name, file, sync, error);
+    if (file && sync && status == BRIO_OK) status = brio__folder_sync(folder, error);
     return brio__partition_agree(partition, status);
 }
 
 BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state,
                                   BrioPartition *partition, BrioError *error)
 {
-    return write_named(folder, BRIO_CHECKPOINT_NAME, c, NULL, 0, state, partition, error);
+    return write_named(folder, BRIO_CHECKPOINT_NAME, c, NULL, 0, state, partition, true, error);
+}
+
+BrioStatus brio__checkpoint_keep(const BrioFolder *folder, int64_t number, BrioCheckpoint *c,
+                                 BrioState *state, BrioError *error)
+{
+    BrioFolder inside = {.fd = -1};
+    char name[32];
+    snprintf(name, sizeof name, "%06lld", (long long)number);
+    BRIO_CHECK(brio__folder_inside(folder, BRIO_CHECKPOINT_FOLDER, true, &inside, error));
+    BrioStatus status = write_named(&inside, name, c, NULL, 0, state, NULL, false, error);
+    brio__folder_close(&inside);
+    return status;
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -472,7 +490,7 @@ BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError 
         !replace && fstatat(folder.fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0
             ? brio__error(error, BRIO_ERROR_EXISTS,
                           "%s is there already: give another name, or ask to replace it", file)
-            : write_named(&folder, name, &c, image, size, sim->state, NULL, error);
+            : write_named(&folder, name, &c, image, size, sim->state, NULL, true, error);
     brio__free(image);
     brio__folder_close(&folder);
     return status;
@@ -487,8 +505,9 @@ typedef struct Reading {
     uint64_t image_size;
 } Reading;
 
-/* To where the state begins, when all before it is what it should be. */
-static BrioStatus read_head(BrioSim *sim, Reading *r, BrioError *error)
+/* To where the counts begin, when all before them is what it should be. `system`: it must have the
+ * same bodies; NULL: any. */
+static BrioStatus read_head(const BrioSystem *system, Reading *r, BrioError *error)
 {
     char first[8] = "";
     uint32_t version = 0;
@@ -503,7 +522,8 @@ static BrioStatus read_head(BrioSim *sim, Reading *r, BrioError *error)
             "%s was written by another version of brio, or on another kind of machine", r->name);
     s->format = version >> 16;
     if (s->format >= 5) VISIT(s, r->image_size);
-    if (!s->broken && !r->image_size && r->found.scene != hash_system(BRIO_HASH_START, sim->system))
+    if (system && !s->broken && !r->image_size &&
+        r->found.scene != hash_system(BRIO_HASH_START, system))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "%s belongs to other bodies than those of this simulation: load the "
                            "scene that it was saved from",
@@ -582,10 +602,65 @@ BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
     if (!file)
         return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", name, strerror(errno));
     Reading r = {.name = name, .stream = {.file = file, .reading = true}};
-    BrioStatus status = read_head(sim, &r, error);
+    BrioStatus status = read_head(sim->system, &r, error);
     if (status == BRIO_OK)
         status = r.image_size ? restore_edited(sim, &r, error) : restore_same(sim, &r, error);
     brio__free(r.image);
     fclose(file);
     return status;
+}
+
+/* ---- a checkpoint as the start of another run -------------------------------------------- */
+
+/* The state as it stands in the file, of whatever shape; positions and velocities are taken. */
+static BrioStatus take_motion(Reading *r, double h, BrioState *state, double *excess,
+                              BrioError *error)
+{
+    Stream *s = &r->stream;
+    BrioState head = {0};
+    size_t begin[5];
+    visit_counts(s, &r->found);
+    brio__free(r->found.frame_time);
+    VISIT(s, head);
+    if (s->broken) return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged", r->name);
+    if (head.coordinates != state->coordinates)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%s holds %lld coordinates and the scene has %lld: bodies, their meshes "
+                           "or their fixed vertices were changed, so that it must start anew",
+                           r->name, (long long)head.coordinates, (long long)state->coordinates);
+    bool fits = head.bytes == brio__state_layout(&head, begin);
+    size_t bytes = (size_t)head.coordinates * sizeof(double);
+    fits = fits && !fseek(s->file, (long)(begin[0] - sizeof head), SEEK_CUR);
+    fits = fits && fread(state->q, 1, bytes, s->file) == bytes;
+    fits = fits && !fseek(s->file, (long)(begin[1] - begin[0] - bytes), SEEK_CUR);
+    fits = fits && fread(state->v, 1, bytes, s->file) == bytes;
+    if (!fits) return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged", r->name);
+    state->time = head.time;
+    state->time_error = head.time_error;
+    state->step = llround(head.time / h);
+    *excess = head.target - r->found.totals.last_energy;
+    return BRIO_OK;
+}
+
+BrioStatus brio__checkpoint_start(const char *name, double h, BrioState *state, double *excess,
+                                  BrioError *error)
+{
+    FILE *file = fopen(name, "re");
+    if (!file)
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", name, strerror(errno));
+    Reading r = {.name = name, .stream = {.file = file, .reading = true}};
+    BrioStatus status = read_head(NULL, &r, error);
+    if (status == BRIO_OK && r.image_size)
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "%s belongs to a simulation that was edited: give one of a run", name);
+    if (status == BRIO_OK) status = take_motion(&r, h, state, excess, error);
+    brio__free(r.image);
+    fclose(file);
+    return status;
+}
+
+void brio__checkpoint_target(BrioSim *sim, double excess)
+{
+    if (!isnan(excess) && (sim->stepper->traits & BRIO_ENERGY_CONTROLLED))
+        sim->state->target = brio__sim_energy(sim) + excess;
 }

@@ -10,6 +10,7 @@
 #include "../writer.h"
 
 #define BRIO_CHECKPOINT_NAME "checkpoint"
+#define BRIO_CHECKPOINT_FOLDER "checkpoints" /* those that are kept */
 
 /* What a run has done so far, over all its sessions. */
 typedef struct BrioRunTotals {
@@ -45,6 +46,16 @@ BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *chec
  * only if all is well. */
 BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint,
                                  BrioState *state, BrioPartition *partition, BrioError *error);
+/* Keeps the state at frame `number` in the folder `checkpoints` inside: "checkpoints/000012". */
+BrioStatus brio__checkpoint_keep(const BrioFolder *folder, int64_t number,
+                                 BrioCheckpoint *checkpoint, BrioState *state, BrioError *error);
+/* Positions, velocities and time of a checkpoint as the initial state of a scene, which may be
+ * another one if its coordinates are as many. What the integrator remembers is left out, but for
+ * `excess`: how far its energy target was above the energy (J; NAN: it had none). */
+BrioStatus brio__checkpoint_start(const char *file, double h, BrioState *state, double *excess,
+                                  BrioError *error);
+/* The target of a simulation that starts so, if its integrator has one. */
+void brio__checkpoint_target(BrioSim *sim, double excess);
 bool brio__checkpoint_exists(const BrioFolder *folder);
 
 #endif

@@ -103,22 +103,36 @@ static int sweep(const BrioFolder *folder, bool (*matches)(const char *), bool c
     return count;
 }
 
+static bool is_kept(const char *found)
+{
+    return numbered(found, "") || (unfinished(found) && numbered(found, ".tmp"));
+}
+
+/* Results in a folder inside, which goes too if it is empty then. */
+static BrioStatus sweep_inside(const BrioFolder *folder, const char *name,
+                               bool (*matches)(const char *), bool clear, int *count,
+                               BrioError *error)
+{
+    BrioFolder inside;
+    struct stat info;
+    if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return BRIO_OK;
+    BRIO_CHECK(brio__folder_inside(folder, name, false, &inside, error));
+    int more = sweep(&inside, matches, clear);
+    BrioStatus status = more < 0 ? brio__write_failed(&inside, "", errno, error) : BRIO_OK;
+    *count += more;
+    brio__folder_close(&inside);
+    if (clear) unlinkat(folder->fd, name, AT_REMOVEDIR); /* stays if it holds something else */
+    return status;
+}
+
 static BrioStatus sweep_all(const BrioFolder *folder, bool clear, int *count, BrioError *error)
 {
-    BrioFolder frames;
-    struct stat info;
     if (clear && unlinkat(folder->fd, BRIO_CHECKPOINT_NAME, 0) && errno != ENOENT)
         return brio__write_failed(folder, BRIO_CHECKPOINT_NAME, errno, error);
     *count = sweep(folder, is_result, clear);
     if (*count < 0) return brio__write_failed(folder, "", errno, error);
-    if (fstatat(folder->fd, "frames", &info, AT_SYMLINK_NOFOLLOW) != 0) return BRIO_OK;
-    BRIO_CHECK(brio__folder_inside(folder, "frames", false, &frames, error));
-    int more = sweep(&frames, is_frame, clear);
-    BrioStatus status = more < 0 ? brio__write_failed(&frames, "", errno, error) : BRIO_OK;
-    *count += more;
-    brio__folder_close(&frames);
-    if (clear) unlinkat(folder->fd, "frames", AT_REMOVEDIR); /* stays if it holds something else */
-    return status;
+    BRIO_CHECK(sweep_inside(folder, "frames", is_frame, clear, count, error));
+    return sweep_inside(folder, BRIO_CHECKPOINT_FOLDER, is_kept, clear, count, error);
 }
 
 BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder *folder,

@@ -206,6 +206,9 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
     int64_t instant = run->checkpoint.frames_passed++;
     bool frame = scene->format_count && instant % scene->every == 0;
     bool moved = scene->motion && instant % run->checkpoint.motion_stride == 0;
+    if (scene->checkpoints && (int64_t)now % scene->checkpoints == 0 && !run->partition)
+        BRIO_CHECK(brio__checkpoint_keep(&run->folder, (int64_t)now, &run->checkpoint,
+                                         run->sim->state, error));
     if (!frame && !moved) return BRIO_OK;
     brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
     brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
@@ -374,6 +377,7 @@ static void report_progress(const Run *run, const BrioIteration *inside, double 
                                 .end = run->scene->end,
                                 .wall = brio__seconds() - run->start,
                                 .first = run->result->step,
+                                .frames = run->checkpoint.frame_count,
                                 .energy = run->checkpoint.totals.last_energy,
                                 .iterations = run->sim->stepper->iterations,
                                 .contacts = run->ledger.contacts,
@@ -539,11 +543,14 @@ static BrioStatus open_folder(Run *run, BrioError *error)
         run->is_root ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
 }
 
-/* Ends with the simulation: of the scene or, of processes that run it together, of this one's
- * partition of it. */
+/* The simulation: of the scene or, of processes that run it together, of this one's partition. */
 static BrioStatus make_sim(Run *run, BrioError *error)
 {
+    double excess = NAN;
     if (run->scene) {
+        if (run->options->from)
+            BRIO_CHECK(brio__checkpoint_start(run->options->from, run->scene->def.h,
+                                              run->scene->state, &excess, error));
         run->result->steps = brio__scene_steps(run->scene);
         run->checkpoint.scene = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
         BRIO_CHECK(brio__seen_create(run->scene, run->result->steps, &run->motion, error));
@@ -561,6 +568,7 @@ static BrioStatus make_sim(Run *run, BrioError *error)
     }
 #endif
     BRIO_CHECK(brio__scene_sim(run->scene, &run->sim, error));
+    brio__checkpoint_target(run->sim, excess);
     brio_builder_free(run->sim->system->plans); /* runs are not edited */
     run->sim->system->plans = NULL;
     return BRIO_OK;

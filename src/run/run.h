@@ -15,6 +15,7 @@ typedef struct BrioRunProgress {
     double time, end; /* s, simulated */
     double wall;      /* s, of this session */
     int64_t first;    /* step at which this session began */
+    int64_t frames;   /* frames that are on the disk */
     double energy;    /* total, J, of the last row */
     int iterations;   /* of the last step */
     int contacts;     /* pairs in contact, of the last row */
@@ -43,6 +44,8 @@ typedef struct BrioRunOptions {
     bool force;
     /* continue from the checkpoint, if there is one */
     bool resume;
+    /* start from the positions, velocities and time of this checkpoint; may be NULL */
+    const char *from;
     /* wall time between checkpoints; 0: 5 s */
     double checkpoint_seconds;
     int64_t checkpoint_steps; /* not 0: by steps instead */

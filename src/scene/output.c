@@ -10,6 +10,10 @@ static const BrioKey output_keys[] = {
     {KEY_INTEGER("energy_every", 1, 1, 1000000000,
                  "Write every Nth row of energy.csv and probes.csv."),
      KEY_INTO(BrioScene, energy_every)},
+    {KEY_INTEGER("checkpoints", 0, 0, 1000000000,
+                 "Keep a checkpoint of every Nth frame in the folder `checkpoints`, for `brio run "
+                 "--from`; 0: none. Not with several processes."),
+     KEY_INTO(BrioScene, checkpoints)},
     {KEY_BOOLEAN("motion", 1,
                  "Keep the motion of what is seen (motion.bin), for the report, `brio render`, "
                  "`brio view` and `brio convert`."),
