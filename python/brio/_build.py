@@ -8,8 +8,24 @@ from typing import Any, Callable, Mapping, Optional
 import numpy as np
 
 from . import _callbacks
-from ._library import (CBodyDef, CConstraintDef, CContactDef, CError, CForceDef, CMaterial, CMesh, CObstacleDef, CScript, CSequence, CSimDef, CStitchDef, Error,
-                       ForceFunction, error_of, lib)
+from ._library import (
+    CBodyDef,
+    CConstraintDef,
+    CContactDef,
+    CError,
+    CForceDef,
+    CMaterial,
+    CMesh,
+    CObstacleDef,
+    CScript,
+    CSequence,
+    CSimDef,
+    CStitchDef,
+    Error,
+    ForceFunction,
+    error_of,
+    lib,
+)
 from ._sim import Sim, Vector, _Handle, field_values, vector
 
 __all__ = ["Builder"]
@@ -22,9 +38,13 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
     if found.size == 0:
         return np.zeros((0, corners), np.int32)
     if found.ndim != 2 or found.shape[1] != corners or not np.issubdtype(found.dtype, np.integer):
-        raise ValueError(f"{what}: expected whole numbers in an array of shape (n, {corners}), got {found.dtype} of shape {found.shape}")
+        raise ValueError(
+            f"{what}: expected whole numbers in an array of shape (n, {corners}), got {found.dtype} of shape {found.shape}"
+        )
     if found.min() < 0 or found.max() >= count:
-        raise ValueError(f"{what}: vertex {found.max() if found.max() >= count else found.min()} is none of the {count} vertices")
+        raise ValueError(
+            f"{what}: vertex {found.max() if found.max() >= count else found.min()} is none of the {count} vertices"
+        )
     return np.ascontiguousarray(found, dtype=np.int32)
 
 
@@ -47,7 +67,9 @@ def _force(function: Callable[..., Any], potential: bool) -> Callable[..., float
         if c.force:
             np.ctypeslib.as_array(c.force, (c.count, 3))[:] = -np.asarray(gradient)
         if c.hessian and more:
-            np.ctypeslib.as_array(c.hessian, (c.count, 6))[:] = np.asarray(more[0])[:, _ROWS, _COLUMNS]
+            np.ctypeslib.as_array(c.hessian, (c.count, 6))[:] = np.asarray(more[0])[
+                :, _ROWS, _COLUMNS
+            ]
         energy[0] = float(value)
         return 0
 
@@ -72,7 +94,9 @@ def _script(times: Any, frames: Any, poses: Any, formula: Any) -> Optional[CScri
         x = np.ascontiguousarray(frames, dtype=np.float64)
         t = np.ascontiguousarray(times if times is not None else (), dtype=np.float64)
         if x.ndim != 3 or x.shape[2] != 3 or t.shape != x.shape[:1]:
-            raise ValueError(f"frames: expected an array of shape (m, n, 3) and m times, got {x.shape} and {t.shape}")
+            raise ValueError(
+                f"frames: expected an array of shape (m, n, 3) and m times, got {x.shape} and {t.shape}"
+            )
         sequence = CSequence(len(x), x.shape[1], t.ctypes.data, x.ctypes.data)
         script.sequence = ctypes.pointer(sequence)
         setattr(script, "_frames", (x, t, sequence))  # kept alive until C has copied it
@@ -126,8 +150,20 @@ class Builder:
         if status:
             raise error_of(status, error)
 
-    def body(self, vertices: Any, tets: Any = (), triangles: Any = (), edges: Any = (), material: Any = "neo-hookean", name: Optional[str] = None, kind: str = "auto",
-             velocity: Vector = (0, 0, 0), angular: Vector = (0, 0, 0), about: Vector = (0, 0, 0), cage: int = 0) -> int:
+    def body(
+        self,
+        vertices: Any,
+        tets: Any = (),
+        triangles: Any = (),
+        edges: Any = (),
+        material: Any = "neo-hookean",
+        name: Optional[str] = None,
+        kind: str = "auto",
+        velocity: Vector = (0, 0, 0),
+        angular: Vector = (0, 0, 0),
+        about: Vector = (0, 0, 0),
+        cage: int = 0,
+    ) -> int:
         """A body of n x 3 vertices, its rest shape, and tets (n x 4), triangles (n x 3) or edges (n x 2). ``material`` is a name, or a map with ``type`` and values.
 
         ``cage``: a solid of dense triangles rides on a lattice of tets with about so many cells along its longest side. Returns its number.
@@ -137,24 +173,47 @@ class Builder:
             raise ValueError(f"vertices: expected an array of shape (n, 3), got {x.shape}")
         if kind not in _KINDS:
             raise ValueError(f"kind: expected one of {', '.join(_KINDS)}, got {kind!r}")
-        parts = [_indices(part, corners, len(x), what) for part, corners, what in ((tets, 4, "tets"), (triangles, 3, "triangles"), (edges, 2, "edges"))]
+        parts = [
+            _indices(part, corners, len(x), what)
+            for part, corners, what in (
+                (tets, 4, "tets"),
+                (triangles, 3, "triangles"),
+                (edges, 2, "edges"),
+            )
+        ]
         given = dict(material) if isinstance(material, Mapping) else {"type": material}
         words: CMaterial = CMaterial()
         kind_of_material = str(given.pop("type", ""))
         status = lib.brio_default_material(kind_of_material.encode(), byref(words), None)
         if status:
             raise Error(f'no material "{kind_of_material}"; brio.materials() names them', status)
-        words.values[:] = field_values(lib.brio_material_fields(kind_of_material.encode()), given, f"material {kind_of_material}")[:]
-        mesh = CMesh(len(x), len(parts[0]), len(parts[1]), len(parts[2]), x.ctypes.data, *(part.ctypes.data for part in parts), None)
+        words.values[:] = field_values(
+            lib.brio_material_fields(kind_of_material.encode()),
+            given,
+            f"material {kind_of_material}",
+        )[:]
+        mesh = CMesh(
+            len(x),
+            len(parts[0]),
+            len(parts[1]),
+            len(parts[2]),
+            x.ctypes.data,
+            *(part.ctypes.data for part in parts),
+            None,
+        )
         definition: CBodyDef = lib.brio_default_body()
         definition.name = (name or self._name()).encode()
-        definition.mesh, definition.kind, definition.material = ctypes.pointer(mesh), _KINDS[kind], words
+        definition.mesh, definition.kind, definition.material = (
+            ctypes.pointer(mesh),
+            _KINDS[kind],
+            words,
+        )
         for field, value in (("velocity", velocity), ("angular", angular), ("about", about)):
             getattr(definition, field)[:] = vector(value, field).tolist()
         definition.cage = cage
         number = c_int()
         self._call(lib.brio_builder_body, byref(definition), byref(number))
-        self._counts[number.value:number.value + 1] = [len(x)]
+        self._counts[number.value : number.value + 1] = [len(x)]
         return number.value
 
     def _name(self) -> str:
@@ -163,9 +222,20 @@ class Builder:
     def _vertices(self, body: int, vertices: Any) -> np.ndarray:
         if not 0 <= body < len(self._counts):
             raise Error(f"there is no body {body}; there are {len(self._counts)}")
-        return _indices(np.atleast_1d(np.asarray(vertices))[:, None], 1, self._counts[body], "vertices")
+        return _indices(
+            np.atleast_1d(np.asarray(vertices))[:, None], 1, self._counts[body], "vertices"
+        )
 
-    def fix(self, body: int, vertices: Any, axes: str = "", times: Any = None, frames: Any = None, poses: Any = None, formula: Any = None) -> None:
+    def fix(
+        self,
+        body: int,
+        vertices: Any,
+        axes: str = "",
+        times: Any = None,
+        frames: Any = None,
+        poses: Any = None,
+        formula: Any = None,
+    ) -> None:
         """Vertices that stay where they are, along ``axes`` ("x", "xz") only, or that move: through ``frames`` (m x n x 3) at ``times`` (s), by ``poses``
         (rows t, shift, quaternion w x y z, scale) or by three formulas of t, x, y, z. docs/motion.md has the rules.
         """
@@ -174,40 +244,115 @@ class Builder:
         if axes:
             if script is not None or set(axes) - set("xyz"):
                 raise ValueError(f"axes: expected letters of xyz and no motion, got {axes!r}")
-            self._call(lib.brio_builder_fix_axes, body, held.ctypes, len(held), sum(1 << "xyz".index(axis) for axis in set(axes)))
+            self._call(
+                lib.brio_builder_fix_axes,
+                body,
+                held.ctypes,
+                len(held),
+                sum(1 << "xyz".index(axis) for axis in set(axes)),
+            )
             return
-        self._call(lib.brio_builder_fix, body, held.ctypes, len(held), byref(script) if script is not None else None)
+        self._call(
+            lib.brio_builder_fix,
+            body,
+            held.ctypes,
+            len(held),
+            byref(script) if script is not None else None,
+        )
 
-    def attach(self, body: int, vertex: Any, point: Any = None, k: float = 1000, weights: Any = None, times: Any = None, frames: Any = None, poses: Any = None,
-               formula: Any = None) -> None:
+    def attach(
+        self,
+        body: int,
+        vertex: Any,
+        point: Any = None,
+        k: float = 1000,
+        weights: Any = None,
+        times: Any = None,
+        frames: Any = None,
+        poses: Any = None,
+        formula: Any = None,
+    ) -> None:
         """Springs of stiffness k (N/m) times ``weights`` and no length from a vertex, or several, to a point (default: where each starts), which may move as with ``fix``."""
         held = self._vertices(body, vertex)
         script = _script(times, frames, poses, formula)
-        points = None if point is None else np.ascontiguousarray(np.broadcast_to(np.asarray(point, dtype=np.float64), (len(held), 3)))
-        factors = None if weights is None else np.ascontiguousarray(np.broadcast_to(np.asarray(weights, dtype=np.float64), (len(held),)))
-        self._call(lib.brio_builder_attach_all, body, held.ctypes, len(held), None if points is None else points.ctypes.data, k,
-                   None if factors is None else factors.ctypes.data, byref(script) if script is not None else None)
+        points = (
+            None
+            if point is None
+            else np.ascontiguousarray(
+                np.broadcast_to(np.asarray(point, dtype=np.float64), (len(held), 3))
+            )
+        )
+        factors = (
+            None
+            if weights is None
+            else np.ascontiguousarray(
+                np.broadcast_to(np.asarray(weights, dtype=np.float64), (len(held),))
+            )
+        )
+        self._call(
+            lib.brio_builder_attach_all,
+            body,
+            held.ctypes,
+            len(held),
+            None if points is None else points.ctypes.data,
+            k,
+            None if factors is None else factors.ctypes.data,
+            byref(script) if script is not None else None,
+        )
 
     def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> None:
         """A plane that vertices stay in front of, on the side of its normal."""
-        self._call(lib.brio_builder_plane, name.encode() if name else None, vector(point, "point").ctypes, vector(normal, "normal").ctypes)
+        self._call(
+            lib.brio_builder_plane,
+            name.encode() if name else None,
+            vector(point, "point").ctypes,
+            vector(normal, "normal").ctypes,
+        )
 
     def contact(self, **values: Any) -> None:
         """How bodies meet each other and obstacles: ``law``, ``dhat``, ``kappa``, ``mu``, ... as ``BrioContactDef`` has them; all else is chosen."""
         definition: CContactDef = lib.brio_default_contact()
         for name, value in values.items():
-            if name not in ("law", "dhat", "self", "kappa", "thickness", "mu", "epsv", "friction_iterations", "relax_time"):
+            if name not in (
+                "law",
+                "dhat",
+                "self",
+                "kappa",
+                "thickness",
+                "mu",
+                "epsv",
+                "friction_iterations",
+                "relax_time",
+            ):
                 raise ValueError(f"contact has no {name!r}")
-            setattr(definition, "self_" if name == "self" else name, value.encode() if name == "law" else value)
+            setattr(
+                definition,
+                "self_" if name == "self" else name,
+                value.encode() if name == "law" else value,
+            )
         lib.brio_builder_contact(self._live(), byref(definition))
 
-    def obstacle(self, vertices: Any, triangles: Any = (), edges: Any = (), name: Optional[str] = None) -> None:
+    def obstacle(
+        self, vertices: Any, triangles: Any = (), edges: Any = (), name: Optional[str] = None
+    ) -> None:
         """Triangles, segments or points that bodies meet and do not move; for contact by barriers."""
         x = np.ascontiguousarray(vertices, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != 3 or len(x) == 0:
             raise ValueError(f"vertices: expected an array of shape (n, 3), got {x.shape}")
-        parts = [_indices(part, corners, len(x), what) for part, corners, what in ((triangles, 3, "triangles"), (edges, 2, "edges"))]
-        mesh = CMesh(len(x), 0, len(parts[0]), len(parts[1]), x.ctypes.data, None, *(part.ctypes.data for part in parts), None)
+        parts = [
+            _indices(part, corners, len(x), what)
+            for part, corners, what in ((triangles, 3, "triangles"), (edges, 2, "edges"))
+        ]
+        mesh = CMesh(
+            len(x),
+            0,
+            len(parts[0]),
+            len(parts[1]),
+            x.ctypes.data,
+            None,
+            *(part.ctypes.data for part in parts),
+            None,
+        )
         definition: CObstacleDef = lib.brio_default_obstacle()
         definition.name, definition.mesh = name.encode() if name else None, ctypes.pointer(mesh)
         self._call(lib.brio_builder_obstacle, byref(definition))
@@ -216,8 +361,21 @@ class Builder:
         """A rigid rod between two vertices, as long as they are apart; for integrators that take rods."""
         self._call(lib.brio_builder_rod, body_a, vertex_a, body_b, vertex_b, float("nan"))
 
-    def force(self, type: str, bodies: Any = (), vertices: Any = (), box: Any = None, sphere: Any = None, keys: Any = (), formula: Any = (), path: Any = (),
-              function: Optional[Callable[..., Any]] = None, potential: bool = False, name: Optional[str] = None, **values: Any) -> None:
+    def force(
+        self,
+        type: str,
+        bodies: Any = (),
+        vertices: Any = (),
+        box: Any = None,
+        sphere: Any = None,
+        keys: Any = (),
+        formula: Any = (),
+        path: Any = (),
+        function: Optional[Callable[..., Any]] = None,
+        potential: bool = False,
+        name: Optional[str] = None,
+        **values: Any,
+    ) -> None:
         """A force beside gravity, as ``forces`` of a scene has them; ``bodies`` are numbers. ``values`` are those of the type.
 
         With ``type="function"``: ``function(x, v, time)`` returns forces (n x 3) for positions and velocities (n x 3) of its vertices; with ``potential``,
@@ -227,10 +385,15 @@ class Builder:
         status = lib.brio_default_force(type.encode(), byref(definition), None)
         if status:
             raise Error(f'no force "{type}"', status)
-        definition.values[:] = field_values(lib.brio_force_fields(type.encode()), values, f"force {type}")[:]
+        definition.values[:] = field_values(
+            lib.brio_force_fields(type.encode()), values, f"force {type}"
+        )[:]
         chosen = np.ascontiguousarray(np.atleast_1d(bodies), dtype=np.int32)
         corners = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
-        rows = [np.ascontiguousarray(given, dtype=np.float64).reshape(-1, width) for given, width in ((keys, 2), (path, 4))]
+        rows = [
+            np.ascontiguousarray(given, dtype=np.float64).reshape(-1, width)
+            for given, width in ((keys, 2), (path, 4))
+        ]
         texts = [formula] if isinstance(formula, str) else list(formula)
         if len(texts) > 3:
             raise ValueError(f"formula: expected one or three, got {len(texts)}")
@@ -247,20 +410,34 @@ class Builder:
         if sphere is not None:
             definition.sphere[:] = [*vector(sphere[0], "sphere").tolist(), float(sphere[1])]
         if function is not None:
-            definition.function, definition.has_potential = ForceFunction(_force(function, potential)), potential
+            definition.function, definition.has_potential = (
+                ForceFunction(_force(function, potential)),
+                potential,
+            )
             self._kept.append(definition.function)
             _callbacks.registered = True
         self._call(lib.brio_builder_force, byref(definition))
 
-    def constraint(self, type: str, a: Any, b: Any = None, at: Any = None, axis: Any = None, collide: Optional[bool] = None, name: Optional[str] = None,
-                   **values: Any) -> None:
+    def constraint(
+        self,
+        type: str,
+        a: Any,
+        b: Any = None,
+        at: Any = None,
+        axis: Any = None,
+        collide: Optional[bool] = None,
+        name: Optional[str] = None,
+        **values: Any,
+    ) -> None:
         """A rod, a joint or a volume, as ``constraints`` of a scene has them. An end is a body's number, ``(body, vertex)``, ``(body, (x, y, z))``, a point of
         the world ``(x, y, z)``, or None: the world. ``values`` are those of the type."""
         definition: CConstraintDef = CConstraintDef()
         status = lib.brio_default_constraint(type.encode(), byref(definition), None)
         if status:
             raise Error(f'no constraint "{type}"', status)
-        definition.values[:] = field_values(lib.brio_constraint_fields(type.encode()), values, f"constraint {type}")[:]
+        definition.values[:] = field_values(
+            lib.brio_constraint_fields(type.encode()), values, f"constraint {type}"
+        )[:]
         definition.name = name.encode() if name else None
         for end, given in ((definition.a, a), (definition.b, b)):
             if given is None:
@@ -283,12 +460,28 @@ class Builder:
             definition.collide = bool(collide)
         self._call(lib.brio_builder_constraint, byref(definition))
 
-    def stitch(self, a: int, b: int, vertices: Any = (), edges: bool = False, distance: float = float("inf"), k: float = 1000, rest: Optional[float] = None,
-               breaking: float = float("inf")) -> int:
+    def stitch(
+        self,
+        a: int,
+        b: int,
+        vertices: Any = (),
+        edges: bool = False,
+        distance: float = float("inf"),
+        k: float = 1000,
+        rest: Optional[float] = None,
+        breaking: float = float("inf"),
+    ) -> int:
         """Springs from the vertices (or edges) of body a to the nearest points of body b; returns how many."""
         definition: CStitchDef = lib.brio_default_stitch()
         chosen = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
-        definition.a, definition.b, definition.edges, definition.distance, definition.k, definition.breaking = a, b, edges, distance, k, breaking
+        (
+            definition.a,
+            definition.b,
+            definition.edges,
+            definition.distance,
+            definition.k,
+            definition.breaking,
+        ) = (a, b, edges, distance, k, breaking)
         if len(chosen):
             definition.vertices, definition.vertex_count = chosen.ctypes.data, len(chosen)
         if rest is not None:
@@ -297,7 +490,13 @@ class Builder:
         self._call(lib.brio_builder_stitch, byref(definition), byref(count))
         return count.value
 
-    def sim(self, integrator: str = "backward-euler", h: float = 1 / 30, tol: Optional[float] = None, **values: Any) -> Sim:
+    def sim(
+        self,
+        integrator: str = "backward-euler",
+        h: float = 1 / 30,
+        tol: Optional[float] = None,
+        **values: Any,
+    ) -> Sim:
         """The simulation; ``values`` are the integrator's. The builder is done then, also if it is refused."""
         found = lib.brio_integrator(integrator.encode())
         if not found:
@@ -305,7 +504,9 @@ class Builder:
         name = integrator.encode()
         definition: CSimDef = lib.brio_default_sim(name)
         definition.h = h
-        definition.values[:] = field_values(found.contents.fields, values, f"integrator {integrator}")[:]
+        definition.values[:] = field_values(
+            found.contents.fields, values, f"integrator {integrator}"
+        )[:]
         if tol is not None:
             definition.solver.tol = tol
         system, state, made, error = c_void_p(), c_void_p(), c_void_p(), CError()
@@ -315,7 +516,9 @@ class Builder:
             if self._pointer:
                 lib.brio_builder_free(self._pointer)
             self._pointer = None
-        status = _callbacks.call(lib.brio_sim_create, system, state, byref(definition), byref(made), byref(error))
+        status = _callbacks.call(
+            lib.brio_sim_create, system, state, byref(definition), byref(made), byref(error)
+        )
         if status:
             raise error_of(status, error)
         handle = _Handle(made.value or 0)

@@ -21,7 +21,9 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     if not registered:
         return function(*arguments)
     if getattr(_inside, "depth", 0):
-        raise Error("not from within a function that brio called: it may use what it was given, and nothing else of brio")
+        raise Error(
+            "not from within a function that brio called: it may use what it was given, and nothing else of brio"
+        )
     with _serial:
         result = function(*arguments)
         if _pending:

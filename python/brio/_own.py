@@ -10,8 +10,23 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tup
 import numpy as np
 
 from . import _callbacks
-from ._library import (MAX_VALUES, SCRATCH, CElements, CEnergyDef, CError, CField, CIntegrator, CheckFunction, CObjective, Error, EvalFunction, Status,
-                       StepFunction, error_of, lib)
+from ._library import (
+    MAX_VALUES,
+    SCRATCH,
+    CElements,
+    CEnergyDef,
+    CError,
+    CField,
+    CIntegrator,
+    CheckFunction,
+    CObjective,
+    Error,
+    EvalFunction,
+    Status,
+    StepFunction,
+    error_of,
+    lib,
+)
 
 __all__ = ["Elements", "Field", "Rejected", "Stepper", "Trait", "energy", "integrator"]
 
@@ -41,7 +56,10 @@ def _table(fields: Dict[str, Field]) -> "ctypes.Array[CField]":
 
 
 def _fields(given: Fields) -> Dict[str, Field]:
-    return {name: value if isinstance(value, Field) else Field(float(value)) for name, value in (given or {}).items()}
+    return {
+        name: value if isinstance(value, Field) else Field(float(value))
+        for name, value in (given or {}).items()
+    }
 
 
 class _Slot:
@@ -61,7 +79,9 @@ def _again(kind: str, name: str, function: Any, signature: Any) -> bool:
     if slot is None:
         return False
     if slot.signature != signature:
-        raise Error(f'the {kind} "{name}" was registered before with other properties; give this one another name')
+        raise Error(
+            f'the {kind} "{name}" was registered before with other properties; give this one another name'
+        )
     slot.function = function
     return True
 
@@ -94,7 +114,13 @@ EnergyFunction = Callable[[Elements], Any]
 _KINDS = {"springs": 2, "solid": 1}
 
 
-def energy(name: str, kind: str = "springs", fields: Fields = None, summary: str = "", citation: Optional[str] = None) -> Callable[[EnergyFunction], EnergyFunction]:
+def energy(
+    name: str,
+    kind: str = "springs",
+    fields: Fields = None,
+    summary: str = "",
+    citation: Optional[str] = None,
+) -> Callable[[EnergyFunction], EnergyFunction]:
     """Registers a function as a material for bodies of springs (``kind="springs"``) or of tets (``kind="solid"``).
 
     It takes ``brio.Elements`` and returns their energies (count), gradients (count x nodes x 3) and Hessians (count x 3 nodes x 3 nodes); the last
@@ -117,8 +143,27 @@ def energy(name: str, kind: str = "springs", fields: Fields = None, summary: str
     if kind not in _KINDS:
         raise ValueError(f'kind: expected "springs" or "solid", got {kind!r}')
     own = _fields(fields)
-    mass = Field(math.nan if kind == "springs" else 1000.0, "kg/m2" if kind == "springs" else "kg/m3", 1e-300, 1e15, "Density.")
-    table = {**own, **({"vertex_mass": Field(math.nan, "kg", 1e-300, 1e15, "Mass of every vertex; or give rho.")} if kind == "springs" else {}), "rho": mass, **own}
+    mass = Field(
+        math.nan if kind == "springs" else 1000.0,
+        "kg/m2" if kind == "springs" else "kg/m3",
+        1e-300,
+        1e15,
+        "Density.",
+    )
+    table = {
+        **own,
+        **(
+            {
+                "vertex_mass": Field(
+                    math.nan, "kg", 1e-300, 1e15, "Mass of every vertex; or give rho."
+                )
+            }
+            if kind == "springs"
+            else {}
+        ),
+        "rho": mass,
+        **own,
+    }
 
     def register(function: EnergyFunction) -> EnergyFunction:
         # texts, because a NaN is unequal to itself
@@ -134,8 +179,15 @@ def energy(name: str, kind: str = "springs", fields: Fields = None, summary: str
             _fill(name, elements, slot.function(elements), raw.contents)
 
         c_table = _table(table)
-        c_def = CEnergyDef(name.encode(), (summary or (function.__doc__ or "").split("\n")[0]).encode(), citation.encode() if citation else None, _KINDS[kind],
-                           c_table, None, evaluate)
+        c_def = CEnergyDef(
+            name.encode(),
+            (summary or (function.__doc__ or "").split("\n")[0]).encode(),
+            citation.encode() if citation else None,
+            _KINDS[kind],
+            c_table,
+            None,
+            evaluate,
+        )
         error = CError()
         status = lib.brio_register_energy(byref(c_def), byref(error))
         if status:
@@ -152,15 +204,20 @@ def _fill(name: str, e: Elements, results: Any, raw: CElements) -> None:
     given = list(results) if isinstance(results, tuple) else [results]
     given += [None] * (3 - len(given))
     wide = 3 * e.nodes
-    for what, value, address, shape in (("energies", given[0], raw.energy, (e.count,)), ("gradients", given[1], raw.gradient, (e.count, e.nodes, 3)),
-                                        ("Hessians", given[2], raw.hessian, (e.count, wide, wide))):
+    for what, value, address, shape in (
+        ("energies", given[0], raw.energy, (e.count,)),
+        ("gradients", given[1], raw.gradient, (e.count, e.nodes, 3)),
+        ("Hessians", given[2], raw.hessian, (e.count, wide, wide)),
+    ):
         if not address:
             continue
         if value is None:
             raise ValueError(f'energy "{name}" returned no {what}, which order {e.order} asks for')
         array = np.ascontiguousarray(value, dtype=np.float64)
         if array.shape != shape:
-            raise ValueError(f'energy "{name}" returned {what} of shape {array.shape}: expected {shape}')
+            raise ValueError(
+                f'energy "{name}" returned {what} of shape {array.shape}: expected {shape}'
+            )
         ctypes.memmove(address, array.ctypes.data, array.nbytes)
 
 
@@ -207,7 +264,9 @@ class Stepper:
     def _in(self, array: Any, what: str) -> np.ndarray:
         found = np.ascontiguousarray(array, dtype=np.float64)
         if found.shape != (self._size,):
-            raise ValueError(f"{what}: expected an array of shape ({self._size},), got {found.shape}")
+            raise ValueError(
+                f"{what}: expected an array of shape ({self._size},), got {found.shape}"
+            )
         return found
 
     def _copy(self, address: Optional[int]) -> np.ndarray:
@@ -241,10 +300,29 @@ class Stepper:
             raise Error(f"the integrator has no parameter {field}")
         return found
 
-    def minimise(self, target: Any, s: float, time: float, h: float, a: float = 1.0, linear: bool = False, undamped: bool = False, weight: float = 0.0) -> np.ndarray:
+    def minimise(
+        self,
+        target: Any,
+        s: float,
+        time: float,
+        h: float,
+        a: float = 1.0,
+        linear: bool = False,
+        undamped: bool = False,
+        weight: float = 0.0,
+    ) -> np.ndarray:
         """argmin 1/2 |q - target|^2_M + s P(a q + (1 - a) q_n), the primitive of implicit methods (brio.h); raises ``Rejected`` if it finds none."""
         goal, out = self._in(target, "target"), np.empty(self._size)
-        objective = CObjective(target=goal.ctypes.data, s=s, a=a, time=time, h=h, linear=linear, undamped=undamped, weight=weight)
+        objective = CObjective(
+            target=goal.ctypes.data,
+            s=s,
+            a=a,
+            time=time,
+            h=h,
+            linear=linear,
+            undamped=undamped,
+            weight=weight,
+        )
         status = lib.brio_stepper_minimise(self._live(), byref(objective), out.ctypes)
         if status:
             raise Rejected(status=status)
@@ -257,14 +335,24 @@ class Stepper:
     def gradient(self, q: Any, time: float) -> np.ndarray:
         """grad P(q)."""
         out = np.empty(self._size)
-        if not math.isfinite(lib.brio_stepper_potential(self._live(), self._in(q, "q").ctypes, time, out.ctypes)):
+        if not math.isfinite(
+            lib.brio_stepper_potential(self._live(), self._in(q, "q").ctypes, time, out.ctypes)
+        ):
             raise Rejected("the potential is not finite")
         return out
 
     def force(self, q: Any, v: Any, time: float, h: float, weight: float = 1.0) -> np.ndarray:
         """-grad P(q) and the damping forces at (q, v), counted in the ledger by ``weight``."""
         out = np.empty(self._size)
-        lib.brio_stepper_force(self._live(), self._in(q, "q").ctypes, self._in(v, "v").ctypes, time, h, weight, out.ctypes)
+        lib.brio_stepper_force(
+            self._live(),
+            self._in(q, "q").ctypes,
+            self._in(v, "v").ctypes,
+            time,
+            h,
+            weight,
+            out.ctypes,
+        )
         return out
 
     def mass_solve(self, f: Any) -> np.ndarray:
@@ -286,7 +374,9 @@ class Stepper:
     def linear_solve(self, q: Any, time: float, s: float, b: Any) -> np.ndarray:
         """(M + s K)^-1 b with K the semidefinite part of the Hessian at q."""
         out = np.empty(self._size)
-        status = lib.brio_stepper_linear_solve(self._live(), self._in(q, "q").ctypes, time, s, self._in(b, "b").ctypes, out.ctypes)
+        status = lib.brio_stepper_linear_solve(
+            self._live(), self._in(q, "q").ctypes, time, s, self._in(b, "b").ctypes, out.ctypes
+        )
         if status:
             raise Rejected(status=status)
         return out
@@ -326,12 +416,16 @@ class Stepper:
     def work(self, q: Any, h: float) -> Tuple[float, float]:
         """What a step that ends at q would book as added and as dissipated."""
         added, dissipated = c_double(), c_double()
-        lib.brio_stepper_work(self._live(), self._in(q, "q").ctypes, h, byref(added), byref(dissipated))
+        lib.brio_stepper_work(
+            self._live(), self._in(q, "q").ctypes, h, byref(added), byref(dissipated)
+        )
         return added.value, dissipated.value
 
     def accept(self, h: float, q: Any, v: Any) -> None:
         """Ends the step with a new state; raises ``Rejected`` if that is not allowed."""
-        status = lib.brio_stepper_accept(self._live(), h, self._in(q, "q").ctypes, self._in(v, "v").ctypes)
+        status = lib.brio_stepper_accept(
+            self._live(), h, self._in(q, "q").ctypes, self._in(v, "v").ctypes
+        )
         if status:
             raise Rejected(status=status)
         self._accepted = True
@@ -340,8 +434,15 @@ class Stepper:
 StepFunctionOf = Callable[[Stepper, float], None]
 
 
-def integrator(name: str, order: int = 0, traits: Trait = Trait(0), fields: Fields = None, history: int = 0, summary: str = "",
-               citation: Optional[str] = None) -> Callable[[StepFunctionOf], StepFunctionOf]:
+def integrator(
+    name: str,
+    order: int = 0,
+    traits: Trait = Trait(0),
+    fields: Fields = None,
+    history: int = 0,
+    summary: str = "",
+    citation: Optional[str] = None,
+) -> Callable[[StepFunctionOf], StepFunctionOf]:
     """Registers a function as an integrator: it takes a ``brio.Stepper`` and the step h, and ends with ``accept``.
 
     >>> import brio
@@ -377,8 +478,17 @@ def integrator(name: str, order: int = 0, traits: Trait = Trait(0), fields: Fiel
                 stepper._pointer = None
 
         c_table = _table(table)
-        c_integrator = CIntegrator(name.encode(), (summary or (function.__doc__ or "").split("\n")[0]).encode(), citation.encode() if citation else None, order,
-                                   history, int(traits), c_table, step, CheckFunction())
+        c_integrator = CIntegrator(
+            name.encode(),
+            (summary or (function.__doc__ or "").split("\n")[0]).encode(),
+            citation.encode() if citation else None,
+            order,
+            history,
+            int(traits),
+            c_table,
+            step,
+            CheckFunction(),
+        )
         error = CError()
         status = lib.brio_register_integrator(byref(c_integrator), byref(error))
         if status:

@@ -13,10 +13,38 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 import numpy as np
 
 from . import _callbacks
-from ._library import CError, CProgress, CRunDef, Error, LogFunction, ProgressFunction, Status, _text, error_of, find_program, lib, program_environment
+from ._library import (
+    CError,
+    CProgress,
+    CRunDef,
+    Error,
+    LogFunction,
+    ProgressFunction,
+    Status,
+    _text,
+    error_of,
+    find_program,
+    lib,
+    program_environment,
+)
 from ._sim import Iteration, Scene, Sets, _assignments, _plain, iteration_of, source_of
 
-__all__ = ["Progress", "RunResult", "compare", "integrators", "isa", "materials", "program", "read_energy", "run", "scenes", "set_log", "set_threads", "threads", "version"]
+__all__ = [
+    "Progress",
+    "RunResult",
+    "compare",
+    "integrators",
+    "isa",
+    "materials",
+    "program",
+    "read_energy",
+    "run",
+    "scenes",
+    "set_log",
+    "set_threads",
+    "threads",
+    "version",
+]
 
 Folder = Union[str, "os.PathLike[str]"]
 
@@ -49,11 +77,25 @@ class RunResult(NamedTuple):
 
 
 def _of(raw: CProgress) -> Progress:
-    return Progress(raw.step, raw.steps, raw.time, raw.end, raw.energy, iteration_of(raw.inside.contents) if raw.inside else None)
+    return Progress(
+        raw.step,
+        raw.steps,
+        raw.time,
+        raw.end,
+        raw.energy,
+        iteration_of(raw.inside.contents) if raw.inside else None,
+    )
 
 
-def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume: bool = False, progress: Optional[Callable[[Progress], Any]] = None,
-        name: Optional[str] = None) -> RunResult:
+def run(
+    scene: Scene,
+    out: Folder,
+    set: Sets = None,
+    force: bool = False,
+    resume: bool = False,
+    progress: Optional[Callable[[Progress], Any]] = None,
+    name: Optional[str] = None,
+) -> RunResult:
     """Runs a scene to its end and writes its results into a folder, as ``brio run`` does: the same
     bytes in energy.csv.
 
@@ -73,7 +115,11 @@ def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume
     definition, last, error = CRunDef(), CProgress(), CError()
     source = source_of(scene, set, name)
     definition.source = source
-    definition.out, definition.force, definition.resume = os.fsencode(out), bool(force), bool(resume)
+    definition.out, definition.force, definition.resume = (
+        os.fsencode(out),
+        bool(force),
+        bool(resume),
+    )
     problems: List[BaseException] = []
 
     @ProgressFunction
@@ -99,7 +145,10 @@ def read_energy(folder: Folder) -> np.ndarray:
     file = pathlib.Path(folder) / "energy.csv"
     with open(file, encoding="ascii") as text:
         names = text.readline().strip().split(",")
-        rows = [tuple(float(cell) if cell else np.nan for cell in line.rstrip("\n").split(",")) for line in text]
+        rows = [
+            tuple(float(cell) if cell else np.nan for cell in line.rstrip("\n").split(","))
+            for line in text
+        ]
     return np.array(rows, dtype=[(name, np.float64) for name in names])
 
 
@@ -112,11 +161,21 @@ def program() -> str:
     found = find_program(lib.brio_place)
     if found:
         return found
-    raise Error("the program brio was not found: install it, or give its path in BRIO_PROGRAM", Status.ERROR_FILE)
+    raise Error(
+        "the program brio was not found: install it, or give its path in BRIO_PROGRAM",
+        Status.ERROR_FILE,
+    )
 
 
-def compare(scene: Scene, integrators: Sequence[Any], h: Sequence[Any] = (), out: Optional[Folder] = None, reference: Optional[str] = None, set: Sets = None,
-            force: bool = False) -> Dict[str, Any]:
+def compare(
+    scene: Scene,
+    integrators: Sequence[Any],
+    h: Sequence[Any] = (),
+    out: Optional[Folder] = None,
+    reference: Optional[str] = None,
+    set: Sets = None,
+    force: bool = False,
+) -> Dict[str, Any]:
     """One scene with many integrators and step sizes, through the program's ``brio compare``;
     returns what it writes to compare.json.
 
@@ -130,23 +189,45 @@ def compare(scene: Scene, integrators: Sequence[Any], h: Sequence[Any] = (), out
     >>> [trial["integrator"] for trial in table["trials"]]
     ['backward-euler', 'a-search']
     """
-    listed = ",".join(one if isinstance(one, str) else json.dumps(one, default=_plain) for one in integrators)
+    listed = ",".join(
+        one if isinstance(one, str) else json.dumps(one, default=_plain) for one in integrators
+    )
     with tempfile.TemporaryDirectory() as temporary:
         if not isinstance(scene, (str, os.PathLike)):
             file = os.path.join(temporary, "scene.json")
             with open(file, "w", encoding="utf-8") as text:
                 json.dump(scene, text, default=_plain, allow_nan=False)
             scene = file
-        command = [program(), "compare", os.fspath(scene), "--json", "--quiet", "--integrators", listed, "--out", os.fspath(out or os.path.join(temporary, "compared"))]
+        command = [
+            program(),
+            "compare",
+            os.fspath(scene),
+            "--json",
+            "--quiet",
+            "--integrators",
+            listed,
+            "--out",
+            os.fspath(out or os.path.join(temporary, "compared")),
+        ]
         if len(h):
-            command += ["--h", ",".join(one if isinstance(one, str) else repr(float(one)) for one in h)]
+            command += [
+                "--h",
+                ",".join(one if isinstance(one, str) else repr(float(one)) for one in h),
+            ]
         if reference:
             command += ["--reference", reference]
         for assignment in _assignments(set):
             command += ["--set", assignment.decode()]
         if force:
             command.append("--force")
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env=program_environment())
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=program_environment(),
+        )
     if done.returncode == 2 or not done.stdout.strip():
         raise Error(done.stderr.strip() or "brio compare failed", Status.ERROR_INPUT)
     return json.loads(done.stdout)
@@ -182,7 +263,9 @@ def scenes() -> List[str]:
     >>> "cloth" in brio.scenes()
     True
     """
-    return sorted(file.stem for file in pathlib.Path(os.fsdecode(lib.brio_scenes_folder())).glob("*.yaml"))
+    return sorted(
+        file.stem for file in pathlib.Path(os.fsdecode(lib.brio_scenes_folder())).glob("*.yaml")
+    )
 
 
 def version() -> str:

@@ -29,6 +29,7 @@ class Docs(unittest.TestCase):
     def test_pages(self):
         """What README.md and docs/python.md print runs as it stands."""
         import numpy
+
         for page, count in (("README.md", 1), ("docs/python.md", 3)):
             with open(os.path.join(ROOT, page), encoding="utf-8") as file:
                 blocks = file.read().split("```python\n")[1:]
@@ -45,6 +46,13 @@ class Docs(unittest.TestCase):
     def test_tutorial(self):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}
-            done = subprocess.run([sys.executable, os.path.join(ROOT, "python", "tutorial.py")], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, os.path.join(ROOT, "python", "tutorial.py")],
+                cwd=folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
         print(done.stdout)
         self.assertIn("The end", done.stdout)
