@@ -83,7 +83,7 @@ sbom:
 
 install: build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null
-	@cmake --build build --target brio_cli brio_shared brio_static
+	@cmake --build build --target brio_cli brio_shared brio_static brio_python
 	@sh cmake/install.sh build "$(abspath $(PREFIX))" "$(DESTDIR)"
 
 uninstall:
@@ -92,13 +92,14 @@ uninstall:
 package:
 	@sh cmake/setup.sh package
 	@cmake --preset release $(werror) -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
-	@cmake --build build --target brio_cli brio_shared brio_static
+	@cmake --build build --target brio_cli brio_shared brio_static brio_python
 	@cd build && cpack -B package >package.log || { cat package.log; exit 1; }
 	@ls build/package/*.deb
 
 wheel:
 	@sh cmake/setup.sh python
 	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@cmake --build build --target brio_python brio_launcher
 	@python3 cmake/brio_wheel.py build/dist build
 
 fuzz:

@@ -39,7 +39,7 @@ static void list_text(const Family *family, bool verbose)
     if (i == 0) puts(family->empty);
 }
 
-enum { JSON, VERBOSE };
+enum { JSON, VERBOSE, PLUGIN };
 
 static int run(int argc, char **argv)
 {
@@ -80,6 +80,7 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [JSON] = {"--json", 0, NULL, "As JSON, with all parameters: name, unit, default, range."},
     [VERBOSE] = {"--verbose", 'v', NULL, "With parameters and citations."},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_list = {

@@ -5,9 +5,9 @@
 A wheel is a zip with the package, and within it what it needs of the build:
 
     brio/*.py
-    brio/lib/libbrio.so.N      stripped, and libfyaml beside it if the library needs it
-    brio/bin/brio              the program
-    brio/share/brio/scenes     where library and program look for them
+    brio/lib/libbrio_python.so    stripped, and libfyaml beside it if the library needs it
+    brio/bin/brio                 the program: a few lines over that library
+    brio/share/brio/scenes        where library and program look for them
 
 Nothing names a place of the machine that built it. CHOLMOD stays optional: it is loaded where the machine has it.
 The platform tag is that of the newest GLIBC that library and program ask for. BUILD is a build that is there;
@@ -36,20 +36,23 @@ def _version():
         re.search(rf"define BRIO_VERSION_{part} (\d+)", text).group(1)
         for part in ("MAJOR", "MINOR", "PATCH")
     ]
-    return ".".join(numbers), re.search(r"define BRIO_ABI (\d+)", text).group(1)
+    return ".".join(numbers)
 
 
 def _build():
     """The release, as `make` builds it."""
     if not shutil.which("cmake"):
         raise SystemExit(
-            "brio is built by CMake, which is not installed (on Debian: apt-get install cmake ninja-build gcc libfyaml-dev)"
+            "brio is built by CMake, which is not installed (on Debian: apt-get install cmake "
+            "ninja-build gcc pkg-config libfyaml-dev libsuitesparse-dev zlib1g-dev)"
         )
     subprocess.run(
         ["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
     )
     subprocess.run(
-        ["cmake", "--build", "build", "--target", "brio_cli", "brio_shared"], cwd=ROOT, check=True
+        ["cmake", "--build", "build", "--target", "brio_python", "brio_launcher"],
+        cwd=ROOT,
+        check=True,
     )
     return ROOT / "build"
 
@@ -92,8 +95,7 @@ def _platform(binaries):
 
 def _files(build):
     """What is in the wheel: (name, bytes, may be executed)."""
-    version, abi = _version()
-    library, program = build / f"libbrio.so.{abi}", build / "brio"
+    library, program = build / "libbrio_python.so", build / "brio_launcher"
     files = [
         (f"brio/{file.name}", file.read_bytes(), False)
         for file in sorted((ROOT / "python" / "brio").iterdir())
@@ -129,7 +131,7 @@ def _metadata(version, tag):
 
 def make(folder, build):
     """Writes the wheel of a build into a folder and returns its name."""
-    version, _ = _version()
+    version = _version()
     files, platform = _files(pathlib.Path(build))
     tag = f"py3-none-{platform}"
     files += _metadata(version, tag)
@@ -158,7 +160,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    version, _ = _version()
+    version = _version()
     base = f"brio-{version}"
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True

@@ -23,13 +23,18 @@ except ModuleNotFoundError:
     ) from None
 from ._build import Builder  # isort: skip
 from ._edit import Edit
+from ._forces import force, law, load_plugin
 from ._own import Elements, Field, Rejected, Stepper, Trait, energy, integrator
+from ._results import Run, Trajectory
 from ._run import (
     Progress,
     RunResult,
+    command,
     compare,
+    forces,
     integrators,
     isa,
+    laws,
     materials,
     program,
     read_energy,
@@ -40,7 +45,6 @@ from ._run import (
     threads,
     version,
 )
-from ._results import Run, Trajectory
 from ._sim import (
     Attachment,
     Contact,
@@ -78,12 +82,18 @@ __all__ = [
     "Stepper",
     "Trait",
     "Trajectory",
+    "command",
     "compare",
     "energy",
+    "force",
+    "forces",
     "integrator",
     "integrators",
     "isa",
+    "law",
+    "laws",
     "load",
+    "load_plugin",
     "materials",
     "open_run",
     "parse",

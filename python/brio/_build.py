@@ -3,15 +3,17 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref, c_int, c_int64, c_void_p
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _callbacks
 from ._library import (
+    MAX_DAMPING,
     CBodyDef,
     CConstraintDef,
     CContactDef,
+    CDamping,
     CError,
     CForceDef,
     CMaterial,
@@ -26,6 +28,7 @@ from ._library import (
     error_of,
     lib,
 )
+from ._forces import force_call
 from ._sim import Sim, Vector, _Handle, field_values, vector
 
 __all__ = ["Builder"]
@@ -46,43 +49,6 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
             f"{what}: vertex {found.max() if found.max() >= count else found.min()} is none of the {count} vertices"
         )
     return np.ascontiguousarray(found, dtype=np.int32)
-
-
-_ROWS, _COLUMNS = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
-
-
-def _force(function: Callable[..., Any], potential: bool) -> Callable[..., float]:
-    """What C calls for a force in Python; after an exception nothing is a number, so that the step is undone."""
-    energy = [np.nan]
-
-    def evaluate(_: Any, call: Any) -> int:
-        c = call.contents
-        x = np.ctypeslib.as_array(c.x, (c.count, 3)).copy()
-        if not potential:
-            v = np.ctypeslib.as_array(c.v, (c.count, 3)).copy()
-            np.ctypeslib.as_array(c.force, (c.count, 3))[:] = function(x, v, c.time)
-            energy[0] = 0.0
-            return 0
-        value, gradient, *more = function(x, c.time)
-        if c.force:
-            np.ctypeslib.as_array(c.force, (c.count, 3))[:] = -np.asarray(gradient)
-        if c.hessian and more:
-            np.ctypeslib.as_array(c.hessian, (c.count, 6))[:] = np.asarray(more[0])[
-                :, _ROWS, _COLUMNS
-            ]
-        energy[0] = float(value)
-        return 0
-
-    guarded = _callbacks.guarded(evaluate)
-
-    def run(user: Any, call: Any) -> float:
-        if guarded(user, call) == 0:
-            return energy[0]
-        if call.contents.force:
-            np.ctypeslib.as_array(call.contents.force, (call.contents.count, 3))[:] = np.nan
-        return float("nan")
-
-    return run
 
 
 def _script(times: Any, frames: Any, poses: Any, formula: Any) -> Optional[CScript]:
@@ -111,13 +77,45 @@ def _script(times: Any, frames: Any, poses: Any, formula: Any) -> Optional[CScri
     return script
 
 
+def _material(given: Any) -> CMaterial:
+    """A material by name, of a preset, or of a map with ``type`` and values."""
+    values = dict(given) if isinstance(given, Mapping) else {"type": given}
+    words: CMaterial = CMaterial()
+    name = str(values.pop("type", ""))
+    status = lib.brio_default_material(name.encode(), byref(words), None)
+    if status:
+        raise Error(f'no material "{name}"; brio.materials() names them', status)
+    fields = lib.brio_material_fields(words.type)
+    words.values[:] = field_values(fields, values, f"material {name}", words.values)[:]
+    return words
+
+
+def _placement(linear: Any, translate: Vector) -> Tuple[np.ndarray, np.ndarray]:
+    """X -> linear X + translate, as C takes it."""
+    turned = np.eye(3) if linear is None else np.ascontiguousarray(linear, dtype=np.float64)
+    if turned.shape != (3, 3):
+        raise ValueError(f"linear: expected an array of shape (3, 3), got {turned.shape}")
+    return turned, vector(translate, "translate")
+
+
+_STARTS = {"strict": 0, "relax": 1, "untangle": 2}
+_QUALITIES = {"auto": 0, "preview": 1, "film": 2, "exact": 3}
+_SOLVER = ("tol", "max_iterations", "linear_tol", "max_halvings", "iterations", "memory")
+
+
 class Builder:
-    """Puts a simulation together from arrays: bodies, what holds them, planes; ``sim`` ends it.
+    """Puts a simulation together from arrays: bodies, what holds them, what they meet, forces,
+    damping; ``sim`` ends it.
+
+    Bodies are known by the numbers that ``body`` returns, 0, 1, ..., obstacles of all kinds by
+    those of ``plane``, ``solid``, ``heightfield`` and ``obstacle``: -1, -2, ...
 
     >>> import brio
     >>> build = brio.Builder(gravity=[0, -9.8, 0])
-    >>> tet = build.body([[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]], tets=[[0, 1, 2, 3]], material={"type": "neo-hookean", "E": 1e5})
-    >>> build.plane([0, 0, 0], [0, 1, 0])
+    >>> tet = build.body([[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]], tets=[[0, 1, 2, 3]],
+    ...                  material={"type": "neo-hookean", "E": 1e5})
+    >>> build.damping("rayleigh", beta=0.001)
+    >>> floor = build.plane([0, 0, 0], [0, 1, 0])
     >>> sim = build.sim("bdf2", h=0.01)
     >>> sim.step(10)
     """
@@ -133,6 +131,8 @@ class Builder:
             raise Error("gravity must be finite")
         lib.brio_builder_gravity(self._pointer, g.ctypes)
         self._counts: list = []
+        self._obstacles = 0
+        self._dampings: List[CDamping] = []
         self._kept: list = []  # what C calls
 
     def __del__(self, free: Any = lib.brio_builder_free) -> None:
@@ -163,10 +163,16 @@ class Builder:
         angular: Vector = (0, 0, 0),
         about: Vector = (0, 0, 0),
         cage: int = 0,
+        state: Any = None,
+        springs: Any = None,
     ) -> int:
-        """A body of n x 3 vertices, its rest shape, and tets (n x 4), triangles (n x 3) or edges (n x 2). ``material`` is a name, or a map with ``type`` and values.
+        """A body of n x 3 vertices, its rest shape, and tets (n x 4), triangles (n x 3) or edges
+        (n x 2); returns its number.
 
-        ``cage``: a solid of dense triangles rides on a lattice of tets with about so many cells along its longest side. Returns its number.
+        ``material`` is a name, a preset (``"rubber"``), or a map with ``type`` and values.
+        ``cage``: a solid of dense triangles rides on a lattice of tets with about so many cells
+        along its longest side. ``state``: where the vertices start, n x 3, or with their velocities
+        n x 6, if not at rest. ``springs``: stiffness (N/m) and rest length (m) of each edge.
         """
         x = np.ascontiguousarray(vertices, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != 3 or len(x) == 0:
@@ -181,17 +187,7 @@ class Builder:
                 (edges, 2, "edges"),
             )
         ]
-        given = dict(material) if isinstance(material, Mapping) else {"type": material}
-        words: CMaterial = CMaterial()
-        kind_of_material = str(given.pop("type", ""))
-        status = lib.brio_default_material(kind_of_material.encode(), byref(words), None)
-        if status:
-            raise Error(f'no material "{kind_of_material}"; brio.materials() names them', status)
-        words.values[:] = field_values(
-            lib.brio_material_fields(kind_of_material.encode()),
-            given,
-            f"material {kind_of_material}",
-        )[:]
+        words = _material(material)
         mesh = CMesh(
             len(x),
             len(parts[0]),
@@ -211,6 +207,18 @@ class Builder:
         for field, value in (("velocity", velocity), ("angular", angular), ("about", about)):
             getattr(definition, field)[:] = vector(value, field).tolist()
         definition.cage = cage
+        start = None if state is None else np.zeros((len(x), 6))
+        if start is not None:
+            found = np.asarray(state, dtype=np.float64)
+            if found.shape not in ((len(x), 3), (len(x), 6)):
+                raise ValueError(f"state: expected shape ({len(x)}, 3 or 6), got {found.shape}")
+            start[:, : found.shape[1]] = found
+            definition.state = start.ctypes.data
+        if springs is not None:
+            rows = np.ascontiguousarray(springs, dtype=np.float64)
+            if rows.shape != (len(parts[2]), 2):
+                raise ValueError(f"springs: expected shape ({len(parts[2])}, 2), got {rows.shape}")
+            definition.spring = rows.ctypes.data
         number = c_int()
         self._call(lib.brio_builder_body, byref(definition), byref(number))
         self._counts[number.value : number.value + 1] = [len(x)]
@@ -300,42 +308,111 @@ class Builder:
             byref(script) if script is not None else None,
         )
 
-    def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> None:
-        """A plane that vertices stay in front of, on the side of its normal."""
-        self._call(
+    def _meets(self, function: Any, name: Optional[str], *arguments: Any) -> int:
+        """Adds an obstacle and returns its number."""
+        self._call(function, name.encode() if name else None, *arguments)
+        self._obstacles += 1
+        return -self._obstacles
+
+    def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> int:
+        """A plane that vertices stay in front of, on the side of its normal; returns its number."""
+        return self._meets(
             lib.brio_builder_plane,
-            name.encode() if name else None,
+            name,
             vector(point, "point").ctypes,
             vector(normal, "normal").ctypes,
         )
 
+    def solid(
+        self,
+        shape: str,
+        translate: Vector = (0, 0, 0),
+        linear: Any = None,
+        name: Optional[str] = None,
+        **values: Any,
+    ) -> int:
+        """A "sphere", "box", "cylinder" or "capsule" that vertices meet; returns its number.
+
+        ``values`` are those of the shape (``size``, ``radius``, ...), ``linear`` is a rotation (3 x 3).
+        """
+        fields = lib.brio_shape_fields(shape.encode())
+        if not fields:
+            raise Error(f'no shape "{shape}"; take sphere, box, cylinder or capsule')
+        given = field_values(fields, values, f"shape {shape}")
+        turned, moved = _placement(linear, translate)
+        return self._meets(
+            lib.brio_builder_solid, name, shape.encode(), given, turned.ctypes, moved.ctypes
+        )
+
+    def heightfield(
+        self,
+        heights: Any,
+        spacing: float,
+        translate: Vector = (0, 0, 0),
+        linear: Any = None,
+        name: Optional[str] = None,
+    ) -> int:
+        """Ground by its heights: rows along z of heights along x, ``spacing`` apart, centred at the
+        origin; returns its number."""
+        grid = np.ascontiguousarray(heights, dtype=np.float64)
+        if grid.ndim != 2:
+            raise ValueError(f"heights: expected rows and columns, got shape {grid.shape}")
+        turned, moved = _placement(linear, translate)
+        rows, columns = grid.shape
+        return self._meets(
+            lib.brio_builder_heightfield,
+            name,
+            columns,
+            rows,
+            grid.ctypes,
+            spacing,
+            turned.ctypes,
+            moved.ctypes,
+        )
+
     def contact(self, **values: Any) -> None:
-        """How bodies meet each other and obstacles: ``law``, ``dhat``, ``kappa``, ``mu``, ... as ``BrioContactDef`` has them; all else is chosen."""
+        """How bodies meet each other and obstacles; what is not given is chosen.
+
+        ``law`` ("ipc", "cubic", "penalty" or one of yours), ``dhat``, ``kappa``, ``thickness``,
+        ``mu``, ``epsv``, ``friction_iterations``, ``start`` ("strict", "relax" or "untangle": what
+        happens to bodies that begin too close), ``relax_time``, and of penalties ``self``:
+        docs/contact.md.
+        """
         definition: CContactDef = lib.brio_default_contact()
+        names = {"self" if name == "self_" else name for name, _ in CContactDef._fields_}
         for name, value in values.items():
-            if name not in (
-                "law",
-                "dhat",
-                "self",
-                "kappa",
-                "thickness",
-                "mu",
-                "epsv",
-                "friction_iterations",
-                "relax_time",
-            ):
-                raise ValueError(f"contact has no {name!r}")
-            setattr(
-                definition,
-                "self_" if name == "self" else name,
-                value.encode() if name == "law" else value,
-            )
+            if name not in names:
+                raise ValueError(f"contact has no {name!r}; there are: {', '.join(sorted(names))}")
+            if name == "start" and value not in _STARTS:
+                raise ValueError(f"start: expected one of {', '.join(_STARTS)}, got {value!r}")
+            if name == "law":
+                value = value.encode()
+            if name == "start":
+                value = _STARTS[value]
+            setattr(definition, "self_" if name == "self" else name, value)
         lib.brio_builder_contact(self._live(), byref(definition))
 
+    def friction(self, a: int, b: int, mu: float) -> None:
+        """The coefficient of friction of two bodies or obstacles, by their numbers."""
+        self._call(lib.brio_builder_friction, a, b, mu)
+
+    def exclude(self, a: int, b: int) -> None:
+        """Two bodies or obstacles pass through each other; twice the same body: it and itself."""
+        self._call(lib.brio_builder_exclude, a, b)
+
     def obstacle(
-        self, vertices: Any, triangles: Any = (), edges: Any = (), name: Optional[str] = None
-    ) -> None:
-        """Triangles, segments or points that bodies meet and do not move; for contact by barriers."""
+        self,
+        vertices: Any,
+        triangles: Any = (),
+        edges: Any = (),
+        name: Optional[str] = None,
+        times: Any = None,
+        frames: Any = None,
+        poses: Any = None,
+        formula: Any = None,
+    ) -> int:
+        """Triangles, segments or points that bodies meet, for contact by barriers; returns its
+        number. They stand still, or move as vertices of ``fix`` do."""
         x = np.ascontiguousarray(vertices, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != 3 or len(x) == 0:
             raise ValueError(f"vertices: expected an array of shape (n, 3), got {x.shape}")
@@ -343,19 +420,30 @@ class Builder:
             _indices(part, corners, len(x), what)
             for part, corners, what in ((triangles, 3, "triangles"), (edges, 2, "edges"))
         ]
+        addresses = [part.ctypes.data for part in parts]
         mesh = CMesh(
-            len(x),
-            0,
-            len(parts[0]),
-            len(parts[1]),
-            x.ctypes.data,
-            None,
-            *(part.ctypes.data for part in parts),
-            None,
+            len(x), 0, len(parts[0]), len(parts[1]), x.ctypes.data, None, *addresses, None
         )
         definition: CObstacleDef = lib.brio_default_obstacle()
         definition.name, definition.mesh = name.encode() if name else None, ctypes.pointer(mesh)
+        script = _script(times, frames, poses, formula)
+        if script is not None:
+            definition.script = ctypes.cast(ctypes.pointer(script), c_void_p)
         self._call(lib.brio_builder_obstacle, byref(definition))
+        self._obstacles += 1
+        return -self._obstacles
+
+    def damping(self, type: str, **values: Any) -> None:
+        """A damping model ("rayleigh", ...: docs/damping.md) with its values; several act together."""
+        model = CDamping()
+        status = lib.brio_default_damping(type.encode(), byref(model), None)
+        if status:
+            raise Error(f'no damping model "{type}"', status)
+        if len(self._dampings) == MAX_DAMPING:
+            raise Error(f"more than {MAX_DAMPING} damping models")
+        fields = lib.brio_damping_fields(type.encode())
+        model.values[:] = field_values(fields, values, f"damping {type}")[:]
+        self._dampings.append(model)
 
     def rod(self, body_a: int, vertex_a: int, body_b: int, vertex_b: int) -> None:
         """A rigid rod between two vertices, as long as they are apart; for integrators that take rods."""
@@ -410,10 +498,12 @@ class Builder:
         if sphere is not None:
             definition.sphere[:] = [*vector(sphere[0], "sphere").tolist(), float(sphere[1])]
         if function is not None:
-            definition.function, definition.has_potential = (
-                ForceFunction(_force(function, potential)),
-                potential,
-            )
+            called = function  # for the function below: it is not None
+
+            def evaluate(_: Any, call: Any) -> float:
+                return force_call(called, potential, call)
+
+            definition.function, definition.has_potential = ForceFunction(evaluate), potential
             self._kept.append(definition.function)
             _callbacks.registered = True
         self._call(lib.brio_builder_force, byref(definition))
@@ -495,9 +585,17 @@ class Builder:
         integrator: str = "backward-euler",
         h: float = 1 / 30,
         tol: Optional[float] = None,
+        solver: Union[str, Mapping[str, Any]] = "newton",
+        quality: str = "auto",
         **values: Any,
     ) -> Sim:
-        """The simulation; ``values`` are the integrator's. The builder is done then, also if it is refused."""
+        """The simulation; ``values`` are the integrator's. The builder is done then, also if it is
+        refused.
+
+        ``solver`` is a name, or a map with ``type``, ``linear``, ``tol``, ``max_iterations``,
+        ``linear_tol``, ``max_halvings``, ``iterations``, ``memory`` (docs/solvers.md); ``quality`` is
+        "preview", "film" or "exact".
+        """
         found = lib.brio_integrator(integrator.encode())
         if not found:
             raise Error(f'no integrator "{integrator}"; brio.integrators() names them')
@@ -507,8 +605,19 @@ class Builder:
         definition.values[:] = field_values(
             found.contents.fields, values, f"integrator {integrator}"
         )[:]
+        definition.damping_count = len(self._dampings)
+        for i, model in enumerate(self._dampings):
+            definition.damping[i] = model
+        options = {"type": solver} if isinstance(solver, str) else dict(solver)
         if tol is not None:
-            definition.solver.tol = tol
+            options["tol"] = tol
+        if quality not in _QUALITIES:
+            raise ValueError(f"quality: expected one of {', '.join(_QUALITIES)}, got {quality!r}")
+        definition.solver.quality = _QUALITIES[quality]
+        for key, value in options.items():
+            if key not in ("type", "linear", *_SOLVER):
+                raise ValueError(f"solver has no {key!r}; there are: type, linear, {', '.join(_SOLVER)}")
+            setattr(definition.solver, key, value.encode() if key in ("type", "linear") else value)
         system, state, made, error = c_void_p(), c_void_p(), c_void_p(), CError()
         try:
             self._call(lib.brio_builder_finish, byref(system), byref(state))

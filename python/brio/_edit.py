@@ -29,6 +29,8 @@ class Edit(Builder):
         self._pointer, self._sim = pointer.value, sim
         self._counts = [sim.vertices(i) for i in range(len(sim.bodies))]
         self._kept: list = []
+        self._obstacles = len(sim.obstacles)
+        self._dampings = []
 
     def _name(self) -> str:
         number = len(self._counts)

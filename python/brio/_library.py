@@ -310,6 +310,37 @@ class CForceDef(Structure):
     ]
 
 
+TypedForceFunction = CFUNCTYPE(c_double, c_void_p, _double_p, POINTER(CForceCall))
+
+
+class CForceTypeDef(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("summary", c_char_p),
+        ("citation", c_char_p),
+        ("fields", POINTER(CField)),
+        ("user", c_void_p),
+        ("function", TypedForceFunction),
+        ("has_potential", c_int),
+    ]
+
+
+LawFunction = CFUNCTYPE(
+    None, c_void_p, c_double, c_double, c_int, _double_p, _double_p, _double_p, _double_p
+)
+
+
+class CLawDef(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("summary", c_char_p),
+        ("citation", c_char_p),
+        ("user", c_void_p),
+        ("eval", LawFunction),
+        ("unbounded", c_int),
+    ]
+
+
 class CContactDef(Structure):
     _fields_ = [
         ("law", c_char_p),
@@ -462,20 +493,18 @@ def _candidates() -> List[str]:
     given = os.environ.get("BRIO_LIBRARY")
     if given:
         return [given]
-    name = f"libbrio.so.{ABI}"
+    names = ["libbrio_python.so", f"libbrio.so.{ABI}"]  # the first has the commands inside
     here = pathlib.Path(__file__).resolve().parent
-    places = [here / "lib" / name, here / name]  # of a wheel
+    folders = [here / "lib", here]  # of a wheel
     if (here.parents[1] / "include" / "brio" / "brio.h").is_file():  # a source tree: python/brio
-        places.append(here.parents[1] / "build" / name)
+        folders.append(here.parents[1] / "build")
     multiarch = getattr(sys.implementation, "_multiarch", "")
-    for (
-        parent
-    ) in (
-        here.parents
-    ):  # installed: PREFIX/lib/python3/dist-packages/brio and PREFIX/lib[/ARCHITECTURE]/libbrio.so.N
+    # installed: PREFIX/lib/python3/dist-packages/brio and PREFIX/lib[/ARCHITECTURE]/libbrio.so.N
+    for parent in here.parents:
         if parent.name in ("lib", "lib64"):
-            places += [parent / multiarch / name, parent / name]
-    return [str(place) for place in places if place.is_file()] + [name]
+            folders += [parent / multiarch, parent]
+    places = [folder / name for folder in folders for name in names]
+    return [str(place) for place in places if place.is_file()] + names
 
 
 def _bundled() -> List[pathlib.Path]:
@@ -699,6 +728,29 @@ _PROTOTYPES: Any = {
     "brio_state_free": (None, c_void_p),
     "brio_state_q": (c_void_p, c_void_p),
     "brio_state_v": (c_void_p, c_void_p),
+    "brio_load_plugin": (c_int, c_char_p, _error),
+    "brio_law_at": (c_char_p, c_int),
+    "brio_force_at": (c_char_p, c_int),
+    "brio_register_force": (c_int, POINTER(CForceTypeDef), _error),
+    "brio_register_law": (c_int, POINTER(CLawDef), _error),
+    "brio_damping_fields": (POINTER(CField), c_char_p),
+    "brio_default_damping": (c_int, c_char_p, POINTER(CDamping), _error),
+    "brio_shape_fields": (POINTER(CField), c_char_p),
+    "brio_builder_solid": (c_int, c_void_p, c_char_p, c_char_p, _p, _p, _p, _error),
+    "brio_builder_heightfield": (
+        c_int,
+        c_void_p,
+        c_char_p,
+        c_int,
+        c_int,
+        _p,
+        c_double,
+        _p,
+        _p,
+        _error,
+    ),
+    "brio_builder_friction": (c_int, c_void_p, c_int, c_int, c_double, _error),
+    "brio_builder_exclude": (c_int, c_void_p, c_int, c_int, _error),
     "brio_register_energy": (c_int, POINTER(CEnergyDef), _error),
     "brio_register_integrator": (c_int, POINTER(CIntegrator), _error),
     "brio_stepper_coordinates": (c_int64, c_void_p),
@@ -728,6 +780,9 @@ _PROTOTYPES: Any = {
 }
 
 lib = _load()
+has_commands = hasattr(lib, "brio_command")
+if has_commands:
+    lib.brio_command.restype, lib.brio_command.argtypes = c_int, [c_int, POINTER(c_char_p)]
 for _name, (_result, *_arguments) in _PROTOTYPES.items():
     getattr(lib, _name).restype = _result
     getattr(lib, _name).argtypes = _arguments

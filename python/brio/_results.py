@@ -1,6 +1,7 @@
 """The results of a run: its table, and its motion as arrays that stay in the file."""
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -9,7 +10,9 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
+from ._command import execute
 from ._library import Error, Status
+from ._show import frame
 from ._run import Folder, RunResult, read_energy
 
 __all__ = ["Run", "Trajectory"]
@@ -225,11 +228,14 @@ class Run:
         return f"Run({os.fspath(self.folder)!r}, {len(self.times)} instants, bodies: {', '.join(self.bodies)})"
 
     def _repr_html_(self) -> str:
-        """The report of ``brio view`` where it has been made, else a table."""
+        """In a notebook: the report of the run, with its motion in 3D. ``brio view`` makes it where it
+        has not been made; a table where it cannot."""
         report = self.folder / "report.html"
+        if not report.is_file():
+            with contextlib.suppress(Error):
+                execute(["view", "--print", os.fspath(self.folder)], False)
         if report.is_file():
-            page = html.escape(report.read_text(encoding="utf-8"))
-            return f'<iframe srcdoc="{page}" width="100%" height="640" style="border:0"></iframe>'
+            return frame(report.read_text(encoding="utf-8"), 640)
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{self[name].shape[1]} vertices</td></tr>"
             for name in self.bodies

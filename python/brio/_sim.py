@@ -24,7 +24,7 @@ from typing import (
 
 import numpy as np
 
-from . import _callbacks
+from . import _callbacks, _show
 from ._library import (
     MAX_VALUES,
     CContactEvent,
@@ -43,6 +43,8 @@ from ._library import (
     error_of,
     lib,
 )
+
+from ._progress import Bar
 
 if TYPE_CHECKING:
     from ._edit import Edit
@@ -259,10 +261,15 @@ def vector(value: Vector, what: str) -> np.ndarray:
     return array
 
 
-def field_values(fields: Any, given: Mapping[str, Any], what: str) -> "ctypes.Array[c_double]":
-    """The values of a field table with its defaults."""
+def field_values(
+    fields: Any, given: Mapping[str, Any], what: str, start: Any = None
+) -> "ctypes.Array[c_double]":
+    """The values of a field table, with its defaults or those of ``start``."""
     values = (c_double * MAX_VALUES)()
-    lib.brio_fields_defaults(fields, values)
+    if start is None:
+        lib.brio_fields_defaults(fields, values)
+    else:
+        values[:] = start[:]
     names, at, rest = [], 0, dict(given)
     for i in range(MAX_VALUES):
         if not fields or not fields[i].name:
@@ -542,13 +549,28 @@ class Sim:
 
     # ---- stepping ------------------------------------------------------------------------------
 
-    def step(self, count: int = 1, h: Optional[float] = None) -> None:
+    def step(
+        self, count: int = 1, h: Optional[float] = None, progress: Optional[bool] = None
+    ) -> None:
         """So many steps, of the scene's step size or of ``h`` seconds.
+
+        If it takes long, a bar shows how far it is: in notebooks and on terminals, or as
+        ``progress`` says.
 
         A step that cannot be done raises ``brio.Error`` and leaves the state as it was before that
         step.
         """
-        for _ in range(count):
+        bar = Bar(progress, "steps ") if count > 1 else None
+        try:
+            self._steps(count, h, bar)
+        finally:
+            if bar is not None:
+                bar.close()
+
+    def _steps(self, count: int, h: Optional[float], bar: Optional[Bar]) -> None:
+        for done in range(count):
+            if bar is not None and bar.due():
+                bar.update(done / count, f"t = {self.time:.4g} s")
             status = (
                 self._call(lib.brio_sim_step, None)
                 if h is None
@@ -803,14 +825,16 @@ class Sim:
         return self._hessian(True)
 
     def _repr_html_(self) -> str:
+        """In a notebook: what it holds, and its bodies in 3D, to be turned with the mouse."""
         now = self.ledger()
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{count} vertices</td></tr>"
+        rows = ", ".join(
+            f"{html.escape(name)} ({count} vertices)"
             for name, count in zip(self._names, self._vertices)
         )
         return (
-            f"<b>brio</b>: {html.escape(self.integrator)}, h = {self.h:.6g} s, t = {self.time:.6g} s, energy {now.total:.6g} J, "
-            f"{len(self.q)} coordinates<table>{rows}</table>"
+            f"<p><b>brio</b>: {html.escape(self.integrator)}, h = {self.h:.6g} s, "
+            f"t = {self.time:.6g} s, energy {now.total:.6g} J, {len(self.q)} coordinates; {rows}</p>"
+            + _show.frame(_show.scene_page(self), 360)
         )
 
     # ---- checkpoints ---------------------------------------------------------------------------
@@ -910,6 +934,13 @@ class Sim:
         x = np.zeros((lib.brio_obstacle_vertices(self._system, number), 3))
         self._call(lib.brio_sim_obstacle_positions, number, x.ctypes)
         return x
+
+    def obstacle_triangles(self, obstacle: Body = 0) -> np.ndarray:
+        """Triangles of a mesh that bodies meet, n x 3; none of a plane or a solid."""
+        count = c_int64()
+        number = self._obstacle(obstacle)
+        address = lib.brio_obstacle_triangles(self._system, number, byref(count))
+        return _view(self._alive(), address, (count.value, 3), "<i4")[0].copy()
 
     def move_obstacle(self, obstacle: Body, positions: Any) -> None:
         """Over the next step the vertices of a mesh (n x 3) go to new places, and rest there. What is in the way is pushed."""

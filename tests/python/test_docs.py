@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import brio
-from brio import _build, _library, _own, _run, _sim
+from brio import _build, _command, _forces, _library, _own, _results, _run, _sim
 
 ROOT = os.environ.get("BRIO_SOURCE_DIR", ".")
 
@@ -15,7 +15,7 @@ ROOT = os.environ.get("BRIO_SOURCE_DIR", ".")
 class Docs(unittest.TestCase):
     def test_examples(self):
         tried = 0
-        for module in (brio, _build, _library, _sim, _run, _own):
+        for module in (brio, _build, _command, _forces, _library, _sim, _run, _results, _own):
             result = doctest.testmod(module)
             self.assertEqual(result.failed, 0, module.__name__)
             tried += result.attempted
