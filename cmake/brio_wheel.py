@@ -9,9 +9,9 @@ A wheel is a zip with the package, and within it what it needs of the build:
     brio/bin/brio                 the program: a few lines over that library
     brio/share/brio/scenes        where library and program look for them
 
-Nothing names a place of the machine that built it. CHOLMOD stays optional: it is loaded where the machine has it.
-The platform tag is that of the newest GLIBC that library and program ask for. BUILD is a build that is there;
-without it CMake builds the release (as `make` does).
+Nothing names a place of the machine that built it. CHOLMOD stays optional: it is loaded where the
+machine has it. The platform tag is that of the newest GLIBC that library and program ask for. BUILD
+is a build that is there; without it CMake builds the release (as `make` does).
 """
 import base64
 import hashlib
@@ -118,8 +118,11 @@ def _files(build):
 
 def _metadata(version, tag):
     about = {
-        "METADATA": f"Metadata-Version: 2.1\nName: brio\nVersion: {version}\nSummary: Things that bend, stretch, bounce and collide\n"
-        "License: MIT\nRequires-Python: >=3.8\nRequires-Dist: numpy\n",
+        "METADATA": (
+            f"Metadata-Version: 2.1\nName: brio\nVersion: {version}\nSummary: Things that bend,"
+            " stretch, bounce and collide\nLicense: MIT\nRequires-Python: >=3.8\nRequires-Dist:"
+            " numpy\n"
+        ),
         "WHEEL": f"Wheel-Version: 1.0\nGenerator: brio_wheel\nRoot-Is-Purelib: false\nTag: {tag}\n",
         "entry_points.txt": "[console_scripts]\nbrio = brio.__main__:program\n",
         "LICENSE": (ROOT / "LICENSE").read_text(),
@@ -153,6 +156,16 @@ def make(folder, build):
 
 
 # ---- what pip calls (PEP 517) ---------------------------------------------------------------------
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Name, version and needs, which pip asks for first: nothing is built for them."""
+    version = _version()
+    for path, data, _ in _metadata(version, "py3-none-any"):
+        file = pathlib.Path(metadata_directory) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    return f"brio-{version}.dist-info"
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

@@ -1,4 +1,5 @@
-"""A tour of brio from Python, in cells: run it as a script, or cell by cell in an editor that knows `# %%`.
+"""A tour of brio from Python, in cells: run it as a script, or cell by cell in an editor that knows
+`# %%`.
 
     PYTHONPATH=python python3 python/tutorial.py
 """
@@ -9,7 +10,8 @@ import brio
 import numpy as np
 
 print(
-    f"brio {brio.version()} with {len(brio.integrators())} integrators; scenes: {', '.join(brio.scenes()[:5])}, ..."
+    f"brio {brio.version()} with {len(brio.integrators())} integrators; scenes:"
+    f" {', '.join(brio.scenes()[:5])}, ..."
 )
 rope = {
     "time": {"h": 0.01},
@@ -39,7 +41,8 @@ print(f"the farthest that a coordinate went in a step: {np.abs(q - before).max()
 # %% The ledger has energies and momenta. This integrator holds the energy but for a little.
 now = sim.ledger()
 print(
-    f"kinetic {now.kinetic:.4f} J, potential {now.potential:.4f} J; the method itself added {now.remainder:.1e} J"
+    f"kinetic {now.kinetic:.4f} J, potential {now.potential:.4f} J; the method itself added"
+    f" {now.remainder:.1e} J"
 )
 
 # %% Take hold of the end, drag it up, let go. What the hand did is in the books.
@@ -114,7 +117,8 @@ with tempfile.TemporaryDirectory() as folder:
     result = brio.run(rope, folder + "/rope", set={"time.end": 0.5})
     table = result.energy()
     print(
-        f"{result.steps} steps; highest kinetic energy {table['kinetic'].max():.4f} J at t = {table['time'][table['kinetic'].argmax()]:.2f} s"
+        f"{result.steps} steps; highest kinetic energy {table['kinetic'].max():.4f} J at t ="
+        f" {table['time'][table['kinetic'].argmax()]:.2f} s"
     )
 
 # %% One scene with several methods, through `brio compare`.
@@ -123,6 +127,7 @@ comparison = brio.compare(
 )
 for trial in comparison["trials"]:
     print(
-        f"{trial['integrator']:18s} h = {trial['h']:.4f} s: energy changes by {trial['energy_change']:.2e} J"
+        f"{trial['integrator']:18s} h = {trial['h']:.4f} s: energy changes by"
+        f" {trial['energy_change']:.2e} J"
     )
 print("The end")

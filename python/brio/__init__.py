@@ -18,7 +18,10 @@ try:
     import numpy as _numpy  # noqa: F401
 except ModuleNotFoundError:
     raise ModuleNotFoundError(
-        "brio needs numpy, which this Python does not have: apt-get install python3-numpy, or: pip install numpy",
+        (
+            "brio needs numpy, which this Python does not have: apt-get install python3-numpy, or:"
+            " pip install numpy"
+        ),
         name="numpy",
     ) from None
 from ._build import Builder  # isort: skip

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref, c_int, c_int64, c_void_p
-from typing import Any, Callable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -42,11 +42,13 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
         return np.zeros((0, corners), np.int32)
     if found.ndim != 2 or found.shape[1] != corners or not np.issubdtype(found.dtype, np.integer):
         raise ValueError(
-            f"{what}: expected whole numbers in an array of shape (n, {corners}), got {found.dtype} of shape {found.shape}"
+            f"{what}: expected whole numbers in an array of shape (n, {corners}), got"
+            f" {found.dtype} of shape {found.shape}"
         )
     if found.min() < 0 or found.max() >= count:
         raise ValueError(
-            f"{what}: vertex {found.max() if found.max() >= count else found.min()} is none of the {count} vertices"
+            f"{what}: vertex {found.max() if found.max() >= count else found.min()} is none of the"
+            f" {count} vertices"
         )
     return np.ascontiguousarray(found, dtype=np.int32)
 
@@ -61,7 +63,8 @@ def _script(times: Any, frames: Any, poses: Any, formula: Any) -> Optional[CScri
         t = np.ascontiguousarray(times if times is not None else (), dtype=np.float64)
         if x.ndim != 3 or x.shape[2] != 3 or t.shape != x.shape[:1]:
             raise ValueError(
-                f"frames: expected an array of shape (m, n, 3) and m times, got {x.shape} and {t.shape}"
+                f"frames: expected an array of shape (m, n, 3) and m times, got {x.shape} and"
+                f" {t.shape}"
             )
         sequence = CSequence(len(x), x.shape[1], t.ctypes.data, x.ctypes.data)
         script.sequence = ctypes.pointer(sequence)
@@ -244,8 +247,9 @@ class Builder:
         poses: Any = None,
         formula: Any = None,
     ) -> None:
-        """Vertices that stay where they are, along ``axes`` ("x", "xz") only, or that move: through ``frames`` (m x n x 3) at ``times`` (s), by ``poses``
-        (rows t, shift, quaternion w x y z, scale) or by three formulas of t, x, y, z. docs/motion.md has the rules.
+        """Vertices that stay where they are, along ``axes`` ("x", "xz") only, or that move: through
+        ``frames`` (m x n x 3) at ``times`` (s), by ``poses`` (rows t, shift, quaternion w x y z,
+        scale) or by three formulas of t, x, y, z. docs/motion.md has the rules.
         """
         held = self._vertices(body, vertices)
         script = _script(times, frames, poses, formula)
@@ -280,7 +284,8 @@ class Builder:
         poses: Any = None,
         formula: Any = None,
     ) -> None:
-        """Springs of stiffness k (N/m) times ``weights`` and no length from a vertex, or several, to a point (default: where each starts), which may move as with ``fix``."""
+        """Springs of stiffness k (N/m) times ``weights`` and no length from a vertex, or several,
+        to a point (default: where each starts), which may move as with ``fix``."""
         held = self._vertices(body, vertex)
         script = _script(times, frames, poses, formula)
         points = (
@@ -333,7 +338,8 @@ class Builder:
     ) -> int:
         """A "sphere", "box", "cylinder" or "capsule" that vertices meet; returns its number.
 
-        ``values`` are those of the shape (``size``, ``radius``, ...), ``linear`` is a rotation (3 x 3).
+        ``values`` are those of the shape (``size``, ``radius``, ...), ``linear`` is a rotation (3 x
+        3).
         """
         fields = lib.brio_shape_fields(shape.encode())
         if not fields:
@@ -421,9 +427,7 @@ class Builder:
             for part, corners, what in ((triangles, 3, "triangles"), (edges, 2, "edges"))
         ]
         addresses = [part.ctypes.data for part in parts]
-        mesh = CMesh(
-            len(x), 0, len(parts[0]), len(parts[1]), x.ctypes.data, None, *addresses, None
-        )
+        mesh = CMesh(len(x), 0, len(parts[0]), len(parts[1]), x.ctypes.data, None, *addresses, None)
         definition: CObstacleDef = lib.brio_default_obstacle()
         definition.name, definition.mesh = name.encode() if name else None, ctypes.pointer(mesh)
         script = _script(times, frames, poses, formula)
@@ -434,7 +438,8 @@ class Builder:
         return -self._obstacles
 
     def damping(self, type: str, **values: Any) -> None:
-        """A damping model ("rayleigh", ...: docs/damping.md) with its values; several act together."""
+        """A damping model ("rayleigh", ...: docs/damping.md) with its values; several act
+        together."""
         model = CDamping()
         status = lib.brio_default_damping(type.encode(), byref(model), None)
         if status:
@@ -446,7 +451,8 @@ class Builder:
         self._dampings.append(model)
 
     def rod(self, body_a: int, vertex_a: int, body_b: int, vertex_b: int) -> None:
-        """A rigid rod between two vertices, as long as they are apart; for integrators that take rods."""
+        """A rigid rod between two vertices, as long as they are apart; for integrators that take
+        rods."""
         self._call(lib.brio_builder_rod, body_a, vertex_a, body_b, vertex_b, float("nan"))
 
     def force(
@@ -464,10 +470,12 @@ class Builder:
         name: Optional[str] = None,
         **values: Any,
     ) -> None:
-        """A force beside gravity, as ``forces`` of a scene has them; ``bodies`` are numbers. ``values`` are those of the type.
+        """A force beside gravity, as ``forces`` of a scene has them; ``bodies`` are numbers.
+        ``values`` are those of the type.
 
-        With ``type="function"``: ``function(x, v, time)`` returns forces (n x 3) for positions and velocities (n x 3) of its vertices; with ``potential``,
-        ``function(x, time)`` returns the energy in J, its gradient (n x 3), and if it can the Hessian of each vertex (n x 3 x 3).
+        With ``type="function"``: ``function(x, v, time)`` returns forces (n x 3) for positions and
+        velocities (n x 3) of its vertices; with ``potential``, ``function(x, time)`` returns the
+        energy in J, its gradient (n x 3), and if it can the Hessian of each vertex (n x 3 x 3).
         """
         definition: CForceDef = CForceDef()
         status = lib.brio_default_force(type.encode(), byref(definition), None)
@@ -519,8 +527,9 @@ class Builder:
         name: Optional[str] = None,
         **values: Any,
     ) -> None:
-        """A rod, a joint or a volume, as ``constraints`` of a scene has them. An end is a body's number, ``(body, vertex)``, ``(body, (x, y, z))``, a point of
-        the world ``(x, y, z)``, or None: the world. ``values`` are those of the type."""
+        """A rod, a joint or a volume, as ``constraints`` of a scene has them. An end is a body's
+        number, ``(body, vertex)``, ``(body, (x, y, z))``, a point of the world ``(x, y, z)``, or
+        None: the world. ``values`` are those of the type."""
         definition: CConstraintDef = CConstraintDef()
         status = lib.brio_default_constraint(type.encode(), byref(definition), None)
         if status:
@@ -561,7 +570,8 @@ class Builder:
         rest: Optional[float] = None,
         breaking: float = float("inf"),
     ) -> int:
-        """Springs from the vertices (or edges) of body a to the nearest points of body b; returns how many."""
+        """Springs from the vertices (or edges) of body a to the nearest points of body b; returns
+        how many."""
         definition: CStitchDef = lib.brio_default_stitch()
         chosen = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
         (
@@ -593,8 +603,8 @@ class Builder:
         refused.
 
         ``solver`` is a name, or a map with ``type``, ``linear``, ``tol``, ``max_iterations``,
-        ``linear_tol``, ``max_halvings``, ``iterations``, ``memory`` (docs/solvers.md); ``quality`` is
-        "preview", "film" or "exact".
+        ``linear_tol``, ``max_halvings``, ``iterations``, ``memory`` (docs/solvers.md); ``quality``
+        is "preview", "film" or "exact".
         """
         found = lib.brio_integrator(integrator.encode())
         if not found:
@@ -608,7 +618,7 @@ class Builder:
         definition.damping_count = len(self._dampings)
         for i, model in enumerate(self._dampings):
             definition.damping[i] = model
-        options = {"type": solver} if isinstance(solver, str) else dict(solver)
+        options: Dict[str, Any] = {"type": solver} if isinstance(solver, str) else dict(solver)
         if tol is not None:
             options["tol"] = tol
         if quality not in _QUALITIES:
@@ -616,7 +626,9 @@ class Builder:
         definition.solver.quality = _QUALITIES[quality]
         for key, value in options.items():
             if key not in ("type", "linear", *_SOLVER):
-                raise ValueError(f"solver has no {key!r}; there are: type, linear, {', '.join(_SOLVER)}")
+                raise ValueError(
+                    f"solver has no {key!r}; there are: type, linear, {', '.join(_SOLVER)}"
+                )
             setattr(definition.solver, key, value.encode() if key in ("type", "linear") else value)
         system, state, made, error = c_void_p(), c_void_p(), c_void_p(), CError()
         try:

@@ -58,8 +58,10 @@ def _fork(arguments: List[str], out: int, err: int) -> Tuple[int, Callable[[], i
     """The same in a copy of this process, which knows what was registered."""
     if not has_commands:
         raise Error(
-            "functions of yours are known to commands where the library has the commands inside "
-            f"(libbrio_python.so), and {lib.brio_place} has not",
+            (
+                "functions of yours are known to commands where the library has the commands"
+                f" inside (libbrio_python.so), and {lib.brio_place} has not"
+            ),
             Status.ERROR_UNSUPPORTED,
         )
     sys.stdout.flush()

@@ -111,9 +111,7 @@ def force(
             c_function,
             potential,
         )
-        _register(
-            lib.brio_register_force, definition, slot, ("force", name), c_table, c_function
-        )
+        _register(lib.brio_register_force, definition, slot, ("force", name), c_table, c_function)
         return function
 
     return register

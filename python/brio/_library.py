@@ -130,7 +130,7 @@ class CIteration(Structure):
     ]
 
 
-WatchFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CIteration))
+WatchFunction: Any = CFUNCTYPE(c_int, c_void_p, POINTER(CIteration))
 
 
 class CProgress(Structure):
@@ -144,7 +144,7 @@ class CProgress(Structure):
     ]
 
 
-ProgressFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CProgress))
+ProgressFunction: Any = CFUNCTYPE(c_int, c_void_p, POINTER(CProgress))
 
 
 class CRunDef(Structure):
@@ -179,8 +179,8 @@ class CObjective(Structure):
     ]
 
 
-StepFunction = CFUNCTYPE(c_int, c_void_p, c_double)
-CheckFunction = CFUNCTYPE(c_int, _double_p, POINTER(c_uint), POINTER(c_char), c_size_t)
+StepFunction: Any = CFUNCTYPE(c_int, c_void_p, c_double)
+CheckFunction: Any = CFUNCTYPE(c_int, _double_p, POINTER(c_uint), POINTER(c_char), c_size_t)
 
 
 class CIntegrator(Structure):
@@ -212,7 +212,7 @@ class CElements(Structure):
     ]
 
 
-EvalFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CElements))
+EvalFunction: Any = CFUNCTYPE(c_int, c_void_p, POINTER(CElements))
 
 
 class CEnergyDef(Structure):
@@ -284,7 +284,7 @@ class CForceCall(Structure):
     ]
 
 
-ForceFunction = CFUNCTYPE(c_double, c_void_p, POINTER(CForceCall))
+ForceFunction: Any = CFUNCTYPE(c_double, c_void_p, POINTER(CForceCall))
 
 
 class CForceDef(Structure):
@@ -310,7 +310,7 @@ class CForceDef(Structure):
     ]
 
 
-TypedForceFunction = CFUNCTYPE(c_double, c_void_p, _double_p, POINTER(CForceCall))
+TypedForceFunction: Any = CFUNCTYPE(c_double, c_void_p, _double_p, POINTER(CForceCall))
 
 
 class CForceTypeDef(Structure):
@@ -325,7 +325,7 @@ class CForceTypeDef(Structure):
     ]
 
 
-LawFunction = CFUNCTYPE(
+LawFunction: Any = CFUNCTYPE(
     None, c_void_p, c_double, c_double, c_int, _double_p, _double_p, _double_p, _double_p
 )
 
@@ -482,7 +482,7 @@ class CSimDef(Structure):
     ]
 
 
-LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+LogFunction: Any = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
 # ---- finding the library -------------------------------------------------------------------------
@@ -537,9 +537,9 @@ def find_program(place: str) -> Optional[str]:
         if "/" in place
         else []
     )
-    for program in [os.environ.get("BRIO_PROGRAM", ""), *near]:
+    for program in [os.environ.get("BRIO_PROGRAM", ""), *map(str, near)]:
         if program and os.path.isfile(program) and os.access(program, os.X_OK):
-            return os.fspath(program)
+            return program
     return shutil.which("brio")
 
 
@@ -568,16 +568,18 @@ def _load() -> ctypes.CDLL:
         found = library.brio_abi()
         if found != ABI:
             raise ImportError(
-                f"{place} has the binary interface {found} and this Python package needs {ABI}: install both from the same "
-                "version of brio, or name another library in BRIO_LIBRARY"
+                f"{place} has the binary interface {found} and this Python package needs {ABI}:"
+                " install both from the same version of brio, or name another library in"
+                " BRIO_LIBRARY"
             )
         missing = [function for function in _PROTOTYPES if not hasattr(library, function)]
         if missing:
             raise ImportError(
-                f"{place} is older than this Python package: it lacks {', '.join(missing)}. Build and install it again"
+                f"{place} is older than this Python package: it lacks {', '.join(missing)}. Build"
+                " and install it again"
             )
         _choose_kernels(library)
-        library.brio_place = place
+        setattr(library, "brio_place", place)
         return library
     raise ImportError(
         "the library of brio was not found ("
@@ -779,7 +781,7 @@ _PROTOTYPES: Any = {
     "brio_stepper_accept": (c_int, c_void_p, c_double, _p, _p),
 }
 
-lib = _load()
+lib: Any = _load()
 has_commands = hasattr(lib, "brio_command")
 if has_commands:
     lib.brio_command.restype, lib.brio_command.argtypes = c_int, [c_int, POINTER(c_char_p)]
@@ -791,17 +793,25 @@ for _name, (_result, *_arguments) in _PROTOTYPES.items():
 # ---- statuses and errors -------------------------------------------------------------------------
 
 
-def _statuses() -> dict:
-    names = {}
-    for value in range(-64, 64):
-        name = lib.brio_status_name(value).decode()
-        if name != "UNKNOWN":
-            names[name] = value
-    return names
+class Status(enum.IntEnum):
+    """Outcomes: 0 is fine, positive ones are of the mathematics, negative ones are errors
+    (``BRIO_STATUS_LIST`` of brio.h)."""
 
-
-Status = enum.IntEnum("Status", _statuses(), module="brio")  # type: ignore[misc]
-Status.__doc__ = "Outcomes: 0 is fine, positive ones are of the mathematics, negative ones are errors (``BRIO_STATUS_LIST`` of brio.h)."
+    OK = 0
+    NOT_CONVERGED = 1
+    LINE_SEARCH_STALLED = 2
+    NOT_POSITIVE_DEFINITE = 3
+    STEP_REJECTED = 4
+    NOT_FINITE = 5
+    STOPPED = 6
+    EXPLODED = 7
+    ERROR_MEMORY = -1
+    ERROR_ARGUMENT = -2
+    ERROR_INPUT = -3
+    ERROR_FILE = -4
+    ERROR_UNSUPPORTED = -5
+    ERROR_EXISTS = -6
+    ERROR_TOO_LARGE = -7
 
 
 class Error(Exception):

@@ -31,7 +31,7 @@ from ._library import (
 __all__ = ["Elements", "Field", "Rejected", "Stepper", "Trait", "energy", "integrator"]
 
 
-# ---- parameters ------------------------------------------------------------------------------------
+# ---- parameters -----------------------------------------------------------------------------------
 
 
 class Field(NamedTuple):
@@ -63,7 +63,8 @@ def _fields(given: Fields) -> Dict[str, Field]:
 
 
 class _Slot:
-    """What C holds of a registration, for good: the struct, its texts and its callback. The function behind it may be replaced."""
+    """What C holds of a registration, for good: the struct, its texts and its callback. The
+    function behind it may be replaced."""
 
     def __init__(self, function: Any, signature: Any):
         self.function, self.signature = function, signature
@@ -74,27 +75,30 @@ _slots: Dict[Tuple[str, str], _Slot] = {}
 
 
 def _again(kind: str, name: str, function: Any, signature: Any) -> bool:
-    """Whether the name is registered already with the same properties: then the function is replaced, as a notebook does that runs a cell again."""
+    """Whether the name is registered already with the same properties: then the function is
+    replaced, as a notebook does that runs a cell again."""
     slot = _slots.get((kind, name))
     if slot is None:
         return False
     if slot.signature != signature:
         raise Error(
-            f'the {kind} "{name}" was registered before with other properties; give this one another name'
+            f'the {kind} "{name}" was registered before with other properties; give this one'
+            " another name"
         )
     slot.function = function
     return True
 
 
-# ---- energies --------------------------------------------------------------------------------------
+# ---- energies -------------------------------------------------------------------------------------
 
 
 class Elements:
     """Elements of a body to be evaluated at once.
 
-    ``x`` and ``rest`` are their vertices' positions, now and at rest (count x nodes x 3); ``size`` their rest length (springs) or volume (tets), and
-    ``weight`` a factor for each (count); ``order`` says what is wanted: 0 energies only, 1 gradients too, 2 Hessians too. Parameters are attributes of
-    ``values``: ``e.values["k"]``. All arrays are copies.
+    ``x`` and ``rest`` are their vertices' positions, now and at rest (count x nodes x 3); ``size``
+    their rest length (springs) or volume (tets), and ``weight`` a factor for each (count);
+    ``order`` says what is wanted: 0 energies only, 1 gradients too, 2 Hessians too. Parameters are
+    attributes of ``values``: ``e.values["k"]``. All arrays are copies.
     """
 
     __slots__ = ("count", "nodes", "x", "rest", "size", "weight", "values", "order")
@@ -121,11 +125,14 @@ def energy(
     summary: str = "",
     citation: Optional[str] = None,
 ) -> Callable[[EnergyFunction], EnergyFunction]:
-    """Registers a function as a material for bodies of springs (``kind="springs"``) or of tets (``kind="solid"``).
+    """Registers a function as a material for bodies of springs (``kind="springs"``) or of tets
+    (``kind="solid"``).
 
-    It takes ``brio.Elements`` and returns their energies (count), gradients (count x nodes x 3) and Hessians (count x 3 nodes x 3 nodes); the last
-    two may be None or left out where ``order`` does not ask for them. An infinite energy forbids a state. ``fields`` are its parameters with their defaults; ``rho`` and,
-    for springs, ``vertex_mass`` are there without being named. Scenes then use it like any material:
+    It takes ``brio.Elements`` and returns their energies (count), gradients (count x nodes x 3) and
+    Hessians (count x 3 nodes x 3 nodes); the last two may be None or left out where ``order`` does
+    not ask for them. An infinite energy forbids a state. ``fields`` are its parameters with their
+    defaults; ``rho`` and, for springs, ``vertex_mass`` are there without being named. Scenes then
+    use it like any material:
 
     >>> import brio, numpy as np
     >>> @brio.energy("cubic", fields={"k": 100.0})
@@ -221,11 +228,12 @@ def _fill(name: str, e: Elements, results: Any, raw: CElements) -> None:
         ctypes.memmove(address, array.ctypes.data, array.nbytes)
 
 
-# ---- integrators -----------------------------------------------------------------------------------
+# ---- integrators ----------------------------------------------------------------------------------
 
 
 class Trait(enum.IntFlag):
-    """What an integrator does, as in brio.h. Contact by barriers wants END_IS_SOLVED, rods TAKES_CONSTRAINTS."""
+    """What an integrator does, as in brio.h. Contact by barriers wants END_IS_SOLVED, rods
+    TAKES_CONSTRAINTS."""
 
     IMPLICIT = 1
     SYMPLECTIC = 2
@@ -241,7 +249,8 @@ class Trait(enum.IntFlag):
 
 
 class Rejected(Exception):
-    """A step that cannot be done at this length: brio tries it again in halves. Raised by ``Stepper`` and, if you like, by you."""
+    """A step that cannot be done at this length: brio tries it again in halves. Raised by
+    ``Stepper`` and, if you like, by you."""
 
     def __init__(self, reason: str = "", status: int = 4):
         super().__init__(reason)
@@ -249,7 +258,8 @@ class Rejected(Exception):
 
 
 class Stepper:
-    """What an integrator sees during a step: the state at its beginning, and tools. Of no use after the step. Arrays are copies of your own, of the length of ``q``."""
+    """What an integrator sees during a step: the state at its beginning, and tools. Of no use after
+    the step. Arrays are copies of your own, of the length of ``q``."""
 
     def __init__(self, pointer: int):
         self._pointer: Optional[int] = pointer
@@ -271,7 +281,7 @@ class Stepper:
 
     def _copy(self, address: Optional[int]) -> np.ndarray:
         out = np.empty(self._size)
-        ctypes.memmove(out.ctypes.data, address, out.nbytes)
+        ctypes.memmove(out.ctypes.data, address or 0, out.nbytes)
         return out
 
     @property
@@ -311,7 +321,8 @@ class Stepper:
         undamped: bool = False,
         weight: float = 0.0,
     ) -> np.ndarray:
-        """argmin 1/2 |q - target|^2_M + s P(a q + (1 - a) q_n), the primitive of implicit methods (brio.h); raises ``Rejected`` if it finds none."""
+        """argmin 1/2 |q - target|^2_M + s P(a q + (1 - a) q_n), the primitive of implicit methods
+        (brio.h); raises ``Rejected`` if it finds none."""
         goal, out = self._in(target, "target"), np.empty(self._size)
         objective = CObjective(
             target=goal.ctypes.data,
@@ -382,7 +393,8 @@ class Stepper:
         return out
 
     def history(self, k: int) -> np.ndarray:
-        """The k-th vector that the state keeps for the integrator; ``history_used`` says how many hold something."""
+        """The k-th vector that the state keeps for the integrator; ``history_used`` says how many
+        hold something."""
         address = lib.brio_stepper_history(self._live(), k)
         if not address:
             raise Error(f"there is no history {k}: register the integrator with history={k + 1}")
@@ -443,7 +455,8 @@ def integrator(
     summary: str = "",
     citation: Optional[str] = None,
 ) -> Callable[[StepFunctionOf], StepFunctionOf]:
-    """Registers a function as an integrator: it takes a ``brio.Stepper`` and the step h, and ends with ``accept``.
+    """Registers a function as an integrator: it takes a ``brio.Stepper`` and the step h, and ends
+    with ``accept``.
 
     >>> import brio
     >>> @brio.integrator("semi-implicit", order=1, traits=brio.Trait.SYMPLECTIC)

@@ -140,7 +140,10 @@ def run(
                 at = raw.contents
                 words = f"t = {at.time:.4g} of {at.end:.4g} s  E = {at.energy:.5g} J"
                 if at.inside:
-                    words += f"  step {at.inside.contents.step}, iteration {at.inside.contents.iteration}"
+                    words += (
+                        f"  step {at.inside.contents.step}, iteration"
+                        f" {at.inside.contents.iteration}"
+                    )
                 bar.update(at.step / max(at.steps, 1), words)
             return bool(hears and hears(_of(raw.contents)) is True)
         except BaseException as problem:
@@ -187,7 +190,9 @@ def command(*arguments: Any, progress: Optional[bool] = None) -> str:
     """
     code, text, words = execute([str(one) for one in arguments], progress)
     if code:
-        raise Error(words or f"brio {arguments[0]} failed", _STATUS_OF.get(code, Status.ERROR_INPUT))
+        raise Error(
+            words or f"brio {arguments[0]} failed", _STATUS_OF.get(code, Status.ERROR_INPUT)
+        )
     return text
 
 
@@ -227,7 +232,15 @@ def compare(
                 json.dump(scene, text, default=_plain, allow_nan=False)
             scene = file
         folder = os.fspath(out or os.path.join(temporary, "compared"))
-        arguments = ["compare", os.fspath(scene), "--json", "--integrators", listed, "--out", folder]
+        arguments = [
+            "compare",
+            os.fspath(scene),
+            "--json",
+            "--integrators",
+            listed,
+            "--out",
+            folder,
+        ]
         if len(h):
             sizes = [one if isinstance(one, str) else repr(float(one)) for one in h]
             arguments += ["--h", ",".join(sizes)]
@@ -249,7 +262,8 @@ def compare(
 
 
 def _names(at: Any) -> List[str]:
-    names, i = [], 0
+    names: List[str] = []
+    i = 0
     while True:
         found = at(i)
         if not found:

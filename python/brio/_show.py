@@ -13,12 +13,14 @@ MOST = 60000  # triangles and edges that are drawn; of more, every Nth
 
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
 
-_PAGE = """<!doctype html><meta charset="utf-8"><style>html,body{margin:0;height:100%;background:#fff}
+_PAGE = """<!doctype html><meta charset="utf-8"><style>
+html,body{margin:0;height:100%;background:#fff}
 canvas{width:100%;height:100%;display:block;cursor:grab;touch-action:none}</style><canvas></canvas>
 <script>
 const bodies = __BODIES__, canvas = document.querySelector("canvas"), pen = canvas.getContext("2d");
 const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
-for (const b of bodies) { b.x = new Float32Array(bytes(b.x)); b.part = new Int32Array(bytes(b.part)); }
+for (const b of bodies) {
+  b.x = new Float32Array(bytes(b.x)); b.part = new Int32Array(bytes(b.part)); }
 let low = [1e30, 1e30, 1e30], high = [-1e30, -1e30, -1e30];
 for (const b of bodies) for (let i = 0; i < b.x.length; i++) {
   low[i % 3] = Math.min(low[i % 3], b.x[i]); high[i % 3] = Math.max(high[i % 3], b.x[i]); }
@@ -27,17 +29,18 @@ const size = Math.hypot(...low.map((a, r) => high[r] - a)) || 1;
 let yaw = 0.6, pitch = 0.35, zoom = 1;
 function draw() {
   const ratio = devicePixelRatio || 1, w = canvas.width = canvas.clientWidth * ratio;
-  const h = canvas.height = canvas.clientHeight * ratio, scale = zoom * Math.min(w, h) / size * 1.6;
+  const h = canvas.height = canvas.clientHeight * ratio, scale = zoom * Math.min(w, h) / size * 1.25;
   const cy = Math.cos(yaw), sy = Math.sin(yaw), cp = Math.cos(pitch), sp = Math.sin(pitch);
   pen.fillStyle = "#fff"; pen.fillRect(0, 0, w, h);
   const all = [];
   for (const b of bodies) {
     const n = b.x.length / 3, p = new Float32Array(3 * n);
     for (let i = 0; i < n; i++) {
-      const x = b.x[3 * i] - middle[0], y = b.x[3 * i + 1] - middle[1], z = b.x[3 * i + 2] - middle[2];
+      const [x, y, z] = [0, 1, 2].map(r => b.x[3 * i + r] - middle[r]);
       const side = cy * x - sy * z, ahead = sy * x + cy * z, away = cp * ahead + sp * y;
       const near = 2 / (2 - away / size);
-      p[3 * i] = w / 2 + side * scale * near; p[3 * i + 1] = h / 2 - (cp * y - sp * ahead) * scale * near;
+      p[3 * i] = w / 2 + side * scale * near;
+      p[3 * i + 1] = h / 2 - (cp * y - sp * ahead) * scale * near;
       p[3 * i + 2] = away;
     }
     for (let k = 0; k < b.part.length; k += b.corners) {
@@ -54,13 +57,14 @@ function draw() {
     const light = b.corners == 3 ? shade(b, k) : 1;
     pen.fillStyle = pen.strokeStyle = `rgb(${b.rgb.map(v => Math.round(v * light))})`;
     pen.lineWidth = ratio * (b.corners == 3 ? 0.6 : 1.5);
-    if (b.corners == 1) pen.fillRect(p[at(0)] - 2 * ratio, p[at(0) + 1] - 2 * ratio, 4 * ratio, 4 * ratio);
+    const dot = 2 * ratio;
+    if (b.corners == 1) pen.fillRect(p[at(0)] - dot, p[at(0) + 1] - dot, 2 * dot, 2 * dot);
     else { if (b.corners == 3) { pen.closePath(); pen.fill(); } pen.stroke(); }
   }
 }
 function shade(b, k) {
   const [i, j, l] = [b.part[k], b.part[k + 1], b.part[k + 2]], x = b.x;
-  const u = [0, 1, 2].map(r => x[3 * j + r] - x[3 * i + r]), v = [0, 1, 2].map(r => x[3 * l + r] - x[3 * i + r]);
+  const side = end => [0, 1, 2].map(r => x[3 * end + r] - x[3 * i + r]), u = side(j), v = side(l);
   const n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
   const long = Math.hypot(...n) || 1;
   return 0.55 + 0.45 * Math.abs(n[0] * 0.4 + n[1] * 0.8 + n[2] * 0.45) / long;

@@ -150,7 +150,7 @@ def _open(source: CSource) -> "Sim":
     status = _callbacks.call(lib.brio_sim_open, byref(source), byref(pointer), byref(error))
     if status:
         raise error_of(status, error)
-    return Sim(_Handle(pointer.value))
+    return Sim(_Handle(pointer.value or 0))
 
 
 def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
@@ -160,7 +160,7 @@ def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
     status = _callbacks.call(lib.brio_run_open, os.fsencode(folder), byref(pointer), byref(error))
     if status:
         raise error_of(status, error)
-    return Sim(_Handle(pointer.value))
+    return Sim(_Handle(pointer.value or 0))
 
 
 # ---- memory --------------------------------------------------------------------------------------
@@ -330,8 +330,9 @@ class Ledger(CLedger):
 
     def __repr__(self) -> str:
         return (
-            f"Ledger(time={self.time:.6g}, kinetic={self.kinetic:.6g}, potential={self.potential:.6g}, total={self.total:.6g}, "
-            f"added={self.added:.6g}, dissipated={self.dissipated:.6g}, step={self.step})"
+            f"Ledger(time={self.time:.6g}, kinetic={self.kinetic:.6g},"
+            f" potential={self.potential:.6g}, total={self.total:.6g}, added={self.added:.6g},"
+            f" dissipated={self.dissipated:.6g}, step={self.step})"
         )
 
 
@@ -349,8 +350,10 @@ class State:
 class Contact:
     """Two bodies, or a body and an obstacle, that touched in the last step.
 
-    ``bodies`` and ``obstacle`` (None: two bodies) are names. ``change`` is "begins", "stays" or "ends". ``impulse`` (N s) is what the first body got,
-    ``pressing`` the same with the sizes of all forces added up; ``place`` is the middle of the ``contacts``, ``distance`` the smallest of theirs (m).
+    ``bodies`` and ``obstacle`` (None: two bodies) are names. ``change`` is "begins", "stays" or
+    "ends". ``impulse`` (N s) is what the first body got, ``pressing`` the same with the sizes of
+    all forces added up; ``place`` is the middle of the ``contacts``, ``distance`` the smallest of
+    theirs (m).
     """
 
     def __init__(self, raw: CContactEvent, sim: "Sim"):
@@ -429,7 +432,8 @@ Body = Union[int, str]
 
 
 class Matrix(NamedTuple):
-    """A sparse square matrix as its entries, where scipy is not installed. Entries of the same place add up."""
+    """A sparse square matrix as its entries, where scipy is not installed. Entries of the same
+    place add up."""
 
     size: int
     row: np.ndarray
@@ -497,7 +501,8 @@ class Sim:
             return
         if not handle.lock.acquire(False):
             raise Error(
-                "the simulation is in use: it cannot be closed from within one of its own calls or from another thread"
+                "the simulation is in use: it cannot be closed from within one of its own calls or"
+                " from another thread"
             )
         self._handle = None
         handle.lock.release()
@@ -527,7 +532,8 @@ class Sim:
         handle = self._alive()
         if not handle.lock.acquire(False):
             raise Error(
-                "the simulation is in use: not from another thread, nor from within one of its own calls"
+                "the simulation is in use: not from another thread, nor from within one of its own"
+                " calls"
             )
         try:
             return _callbacks.call(function, handle.pointer, *arguments)
@@ -579,9 +585,11 @@ class Sim:
             if status:
                 self._check(
                     status,
-                    ""
-                    if h is None or (h > 0 and np.isfinite(h))
-                    else f"a step of {h} s: it must be positive and finite",
+                    (
+                        ""
+                        if h is None or (h > 0 and np.isfinite(h))
+                        else f"a step of {h} s: it must be positive and finite"
+                    ),
                 )
 
     def settle(self) -> None:
@@ -680,11 +688,13 @@ class Sim:
                 else type(out).__name__
             )
             raise ValueError(
-                f'{what} of body "{self._names[number]}": out: expected float64 of shape {self._shape(number)}, got {got}'
+                f'{what} of body "{self._names[number]}": out: expected float64 of shape'
+                f" {self._shape(number)}, got {got}"
             )
         elif not out.flags.c_contiguous or not out.flags.writeable or not out.flags.aligned:
             raise ValueError(
-                f'{what} of body "{self._names[number]}": out must be contiguous (C order) and writeable'
+                f'{what} of body "{self._names[number]}": out must be contiguous (C order) and'
+                " writeable"
             )
         self._call(function, number, out.ctypes)
         return out
@@ -695,7 +705,8 @@ class Sim:
         array = np.ascontiguousarray(values, dtype=np.float64)
         if array.shape != self._shape(number):
             raise ValueError(
-                f'{what} of body "{self._names[number]}": expected an array of shape {self._shape(number)}, got {array.shape}'
+                f'{what} of body "{self._names[number]}": expected an array of shape'
+                f" {self._shape(number)}, got {array.shape}"
             )
         status = self._call(function, number, array.ctypes, None)
         if status:
@@ -779,7 +790,8 @@ class Sim:
 
     @property
     def mass(self) -> Any:
-        """M, of the coordinates ``q``: a diagonal sparse matrix of scipy, or without scipy a ``brio.Matrix``."""
+        """M, of the coordinates ``q``: a diagonal sparse matrix of scipy, or without scipy a
+        ``brio.Matrix``."""
         found = np.empty(self._coordinates)
         self._call(lib.brio_sim_masses, found.ctypes)
         places = np.arange(len(found), dtype=np.int32)
@@ -821,7 +833,8 @@ class Sim:
 
     @property
     def stiffness(self) -> Any:
-        """The same without the contact of surfaces: materials, attachments, hands, obstacles with a formula."""
+        """The same without the contact of surfaces: materials, attachments, hands, obstacles with a
+        formula."""
         return self._hessian(True)
 
     def _repr_html_(self) -> str:
@@ -832,8 +845,8 @@ class Sim:
             for name, count in zip(self._names, self._vertices)
         )
         return (
-            f"<p><b>brio</b>: {html.escape(self.integrator)}, h = {self.h:.6g} s, "
-            f"t = {self.time:.6g} s, energy {now.total:.6g} J, {len(self.q)} coordinates; {rows}</p>"
+            f"<p><b>brio</b>: {html.escape(self.integrator)}, h = {self.h:.6g} s, t ="
+            f" {self.time:.6g} s, energy {now.total:.6g} J, {len(self.q)} coordinates; {rows}</p>"
             + _show.frame(_show.scene_page(self), 360)
         )
 
@@ -889,7 +902,8 @@ class Sim:
         count = len(handle.views) + len(handle.meshes)
         if count:
             raise Error(
-                f"{count} arrays look into the simulation (q, v, triangles, edges, tets), and an edit makes it anew: drop them first, or keep copies"
+                f"{count} arrays look into the simulation (q, v, triangles, edges, tets), and an"
+                " edit makes it anew: drop them first, or keep copies"
             )
 
     def _renewed(self) -> None:
@@ -899,7 +913,8 @@ class Sim:
         self._look(handle)
 
     def edit(self) -> "Edit":
-        """Changes of bodies, obstacles, pins, rods and forces, all at once at the end of a ``with`` block.
+        """Changes of bodies, obstacles, pins, rods and forces, all at once at the end of a ``with``
+        block.
 
         >>> import brio
         >>> sim = brio.load("spinning-cube")
@@ -943,7 +958,8 @@ class Sim:
         return _view(self._alive(), address, (count.value, 3), "<i4")[0].copy()
 
     def move_obstacle(self, obstacle: Body, positions: Any) -> None:
-        """Over the next step the vertices of a mesh (n x 3) go to new places, and rest there. What is in the way is pushed."""
+        """Over the next step the vertices of a mesh (n x 3) go to new places, and rest there. What
+        is in the way is pushed."""
         number = self._obstacle(obstacle)
         x = np.ascontiguousarray(positions, dtype=np.float64)
         count = lib.brio_obstacle_vertices(self._system, number)
@@ -961,7 +977,8 @@ class Sim:
         self._driven = driven
 
     def note_contacts(self, most: int = 256) -> None:
-        """From now on steps note who touches, up to ``most`` pairs of bodies and obstacles; 0: no longer."""
+        """From now on steps note who touches, up to ``most`` pairs of bodies and obstacles; 0: no
+        longer."""
         error = CError()
         status = self._call(lib.brio_sim_note_contacts, most, byref(error))
         if status:
@@ -980,7 +997,8 @@ class Sim:
         dtype: Any = np.float32,
         out: Optional[Tuple[np.ndarray, np.ndarray]] = None,
     ) -> Tuple[np.ndarray, np.ndarray]:
-        """Positions and unit normals of what is drawn of a body, n x 3 each, in single or double precision; into ``out`` if it is given."""
+        """Positions and unit normals of what is drawn of a body, n x 3 each, in single or double
+        precision; into ``out`` if it is given."""
         number = self._body(body)
         shape = (lib.brio_body_drawn_vertices(self._system, number), 3)
         arrays = out or (np.empty(shape, dtype), np.empty(shape, dtype))
@@ -989,7 +1007,8 @@ class Sim:
             a.shape != shape or a.dtype != kind or not a.flags.c_contiguous for a in arrays
         ):
             raise ValueError(
-                f"out: expected two contiguous arrays of shape {shape} in single or double precision"
+                f"out: expected two contiguous arrays of shape {shape} in single or double"
+                " precision"
             )
         buffers = CVertexBuffers()
         ends = ("position_float", "normal_float") if kind == np.float32 else ("position", "normal")
@@ -1037,7 +1056,8 @@ class Sim:
         count = self.vertices(body)
         if not 0 <= int(vertex) < count:
             raise Error(
-                f'there is no vertex {vertex} in body "{self._names[self._body(body)]}", which has {count}'
+                f'there is no vertex {vertex} in body "{self._names[self._body(body)]}", which has'
+                f" {count}"
             )
         self._check(
             self._call(
@@ -1101,7 +1121,8 @@ class Sim:
         )
 
     def reaction(self, constraint: int) -> Tuple[np.ndarray, np.ndarray]:
-        """Force (N) and torque about its point (N m) of a constraint on its body a, as the last step found them."""
+        """Force (N) and torque about its point (N m) of a constraint on its body a, as the last
+        step found them."""
         force, torque = np.zeros(3), np.zeros(3)
         self._check(
             self._call(lib.brio_sim_reaction, constraint, force.ctypes, torque.ctypes),
@@ -1128,7 +1149,10 @@ class Sim:
         status = self._call(lib.brio_sim_material, number, name.encode(), byref(value))
         self._check(
             status,
-            f"the material {_text(lib.brio_body_material(self._system, number))} has no parameter {name}",
+            (
+                f"the material {_text(lib.brio_body_material(self._system, number))} has no"
+                f" parameter {name}"
+            ),
         )
         return value.value
 
@@ -1170,7 +1194,7 @@ class Sim:
         now = lib.brio_integrator(self.integrator.encode()).contents
         if now.history != found.contents.history and len(handle.views):
             raise Error(
-                f"{len(handle.views)} arrays look into the state (q, v), and {name} needs another room for its history, so that the state moves: "
-                "drop them first, or keep copies"
+                f"{len(handle.views)} arrays look into the state (q, v), and {name} needs another"
+                " room for its history, so that the state moves: drop them first, or keep copies"
             )
         self._check(self._call(lib.brio_sim_set_integrator, name.encode(), filled, None))

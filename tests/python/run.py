@@ -1,4 +1,5 @@
-"""Runs one file of tests as CTest and the closing count of `make test` expect it: run.py test_NAME."""
+"""Runs one file of tests as CTest and the closing count of `make test` expect it: run.py
+test_NAME."""
 import importlib.util
 import os
 import sys

@@ -45,7 +45,8 @@ class Cost(unittest.TestCase):
         os.environ.get("BRIO_STEPS"), "there is no program to compare with: BRIO_STEPS is not set"
     )
     def test_steps(self):
-        """Less than 5 % more than from C: processor time, one thread, the least of rounds taken in turn; more rounds if the machine is busy."""
+        """Less than 5 % more than from C: processor time, one thread, the least of rounds taken in
+        turn; more rounds if the machine is busy."""
         python = c = 1e300
         for rounds in range(1, 9):
             c = min(c, from_c())
@@ -54,7 +55,9 @@ class Cost(unittest.TestCase):
                 break
         vertices = brio.load(SCENE, set=SETS).vertices()
         print(
-            f"{vertices} vertices: {1e3 * c / STEPS:.3f} ms a step from C, {1e3 * python / STEPS:.3f} ms from Python: ratio {python / c:.4f} after {rounds} rounds"
+            f"{vertices} vertices: {1e3 * c / STEPS:.3f} ms a step from C,"
+            f" {1e3 * python / STEPS:.3f} ms from Python: ratio {python / c:.4f} after"
+            f" {rounds} rounds"
         )
         self.assertLess(python, 1.05 * c)
 
@@ -80,7 +83,10 @@ class Cost(unittest.TestCase):
         self.assertEqual(sim.ledger().step, 10000)
 
     def test_memory(self):
-        scene = '{"bodies": [{"shape": {"type": "line", "length": 1, "cells": 4}, "material": {"type": "hooke", "vertex_mass": 1}}]}'
+        scene = (
+            '{"bodies": [{"shape": {"type": "line", "length": 1, "cells": 4}, "material": {"type":'
+            ' "hooke", "vertex_mass": 1}}]}'
+        )
 
         def cycles(count):
             for i in range(count):

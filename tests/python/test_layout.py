@@ -38,6 +38,8 @@ STRUCTS = {
     "BrioStitchDef": _library.CStitchDef,
     "BrioSequence": _library.CSequence,
     "BrioScript": _library.CScript,
+    "BrioForceTypeDef": _library.CForceTypeDef,
+    "BrioLawDef": _library.CLawDef,
 }
 CONSTANTS = {
     "BRIO_ABI": _library.ABI,
@@ -63,7 +65,8 @@ class Layout(unittest.TestCase):
             for field, *_ in struct._fields_:
                 c_name = field.strip("_")
                 lines.append(
-                    f'printf("{name}.{c_name} %zu %zu\\n", offsetof({name}, {c_name}), sizeof((({name} *)0)->{c_name}));'
+                    f'printf("{name}.{c_name} %zu %zu\\n", offsetof({name}, {c_name}),'
+                    f" sizeof((({name} *)0)->{c_name}));"
                 )
                 expected.append(
                     f"{name}.{c_name} {getattr(struct, field).offset} {getattr(struct, field).size}"
@@ -74,9 +77,8 @@ class Layout(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/layout.c", "w") as file:
                 file.write(
-                    "#include <brio/matrices.h>\n#include <stdio.h>\nint main(void)\n{\n"
-                    + "\n".join(lines)
-                    + "\n}\n"
+                    "#include <brio/matrices.h>\n#include <brio/plugin.h>\n#include <stdio.h>\nint"
+                    " main(void)\n{\n" + "\n".join(lines) + "\n}\n"
                 )
             subprocess.run(
                 [

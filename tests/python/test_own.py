@@ -1,4 +1,5 @@
-"""Energies and integrators in Python: they equal the built-in ones, and their exceptions come out."""
+"""Energies and integrators in Python: they equal the built-in ones, and their exceptions come
+out."""
 import tempfile
 import unittest
 
@@ -227,7 +228,8 @@ class Energies(unittest.TestCase):
             brio.load("cloth", set={"bodies.0.material.type": "python-infinite"})
 
     def test_forbidden_states_are_avoided(self):
-        """Chains that no force stretches beyond a tenth: E = -k m^2/2 ln(1 - (l - l0)^2/m^2), infinite beyond."""
+        """Chains that no force stretches beyond a tenth: E = -k m^2/2 ln(1 - (l - l0)^2/m^2),
+        infinite beyond."""
 
         @brio.energy("python-chain", fields={"k": 100.0})
         def chain(e):
@@ -350,9 +352,11 @@ class Integrators(unittest.TestCase):
         heard = []
         brio.set_log(lambda level, message: heard.append((level, message)))
         brio.integrator("python-halves")(
-            lambda s, h: s.accept(h, s.q, s.v)
-            if h < 0.01
-            else (_ for _ in ()).throw(brio.Rejected("too long"))
+            lambda s, h: (
+                s.accept(h, s.q, s.v)
+                if h < 0.01
+                else (_ for _ in ()).throw(brio.Rejected("too long"))
+            )
         )
         sim = brio.load("cloth", set={"integrator": "python-halves"})
         sim.step()

@@ -73,7 +73,8 @@ class Runs(unittest.TestCase):
             with brio.open_run(self.at("c")) as left:
                 self.assertEqual(left.q.tobytes(), sim.q.tobytes())
             print(
-                f"{scene}: {result.steps} steps, {len(content(self.at('c'), 'energy.csv'))} bytes of energy.csv are the same"
+                f"{scene}: {result.steps} steps, {len(content(self.at('c'), 'energy.csv'))} bytes"
+                " of energy.csv are the same"
             )
             for out in ("c", "python"):
                 subprocess.run(["rm", "-r", self.at(out)], check=True)

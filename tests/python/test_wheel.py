@@ -1,4 +1,5 @@
-"""The wheel of this build in a fresh environment: the same bytes as the program, no place of this machine in it."""
+"""The wheel of this build in a fresh environment: the same bytes as the program, no place of this
+machine in it."""
 import os
 import pathlib
 import subprocess
