@@ -247,7 +247,7 @@ class Run:
             with contextlib.suppress(Error):
                 execute(["view", "--print", os.fspath(self.folder)], False)
         if report.is_file():
-            return frame(report.read_text(encoding="utf-8"), 640)
+            return frame(report.read_text(encoding="utf-8"), 900)
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{self[name].shape[1]} vertices</td></tr>"
             for name in self.bodies

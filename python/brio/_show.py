@@ -93,7 +93,7 @@ def frame(page: str, height: int) -> str:
     """A page of its own within the notebook's."""
     return (
         f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{height}" '
-        'style="border:1px solid #ddd"></iframe>'
+        'style="border:1px solid #ddd;box-sizing:border-box"></iframe>'
     )
 
 

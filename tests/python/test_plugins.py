@@ -85,7 +85,7 @@ class Own(unittest.TestCase):
             {"forces": [pulls]}, {"forces": [{"type": "python-spring", "k": 0.1}]}, scene="cloth"
         )
         self.assertLess(np.abs(x - y).max(), 1e-8)
-        with self.assertRaisesRegex(brio.Error, "python-lift"):
+        with self.assertRaisesRegex(brio.Error, "did you mean .lift"):
             brio.load("cloth", set={"forces": [{"type": "python-lift", "left": 1}]})
 
     def test_in_every_command(self):
