@@ -23,18 +23,15 @@
 
 #ifdef __cplusplus
 extern "C" {
-#define BRIO_PLUGIN_LINKAGE extern "C"
-#else
-#define BRIO_PLUGIN_LINKAGE
 #endif
 
-/* The entry point: registers what the plug-in has. Anything but BRIO_OK refuses the plug-in, with
- * the sentence in `error`. What was registered before that stays. */
-#define BRIO_PLUGIN(error)                                                 \
-    BRIO_PLUGIN_LINKAGE BRIO_API extern const int brio_plugin_abi;         \
-    BRIO_PLUGIN_LINKAGE BRIO_API const int brio_plugin_abi = BRIO_ABI;     \
-    BRIO_PLUGIN_LINKAGE BRIO_API BrioStatus brio_plugin(BrioError *error); \
-    BRIO_PLUGIN_LINKAGE BRIO_API BrioStatus brio_plugin(BrioError *error)
+/* What a plug-in defines. The function registers what it has. Anything but BRIO_OK refuses the
+ * plug-in, with the sentence in `error`; what was registered before that stays. */
+extern BRIO_API const int brio_plugin_abi;
+extern BRIO_API BrioStatus brio_plugin(BrioError *error);
+#define BRIO_PLUGIN(error)                \
+    const int brio_plugin_abi = BRIO_ABI; \
+    BrioStatus brio_plugin(BrioError *error)
 
 /* Loads a plug-in and calls its entry point. A file without a slash in its name is looked for in
  * the current folder, nowhere else. One that is loaded already is left as it is. It stays until
