@@ -353,20 +353,23 @@ static void a_film(void **state)
     assert_string_equal(probe, "17\n");
     free(probe);
     /* the other formats; and `convert` knows who makes films */
-    static const char *const others[] = {"block.gif", "block.webm"};
     for (int i = 0; i < 2; i++) {
+        const char *other = i ? "block.webm" : "block.gif";
         char line[256];
-        o = i ? BRIO("render", "block", "-o", others[i], "--size", "160x120", "-q")
-              : BRIO("convert", "block", "-o", others[i], "--quiet");
+        if (i)
+            o = BRIO("render", "block", "-o", other, "--size", "160x120", "-q");
+        else
+            o = BRIO("convert", "block", "-o", other, "--quiet");
         assert_string_equal(o->err, "");
         assert_int_equal(o->code, 0);
         snprintf(line, sizeof line,
                  "ffprobe -v error -count_frames -select_streams v:0 -show_entries "
                  "stream=codec_name,nb_read_frames -of csv=p=0 %s >probe",
-                 others[i]);
+                 other);
         assert_int_equal(system(line), 0);
         probe = read_all("probe", NULL);
-        print_message("%s: %s", others[i], probe);
+        assert_non_null(probe);
+        print_message("%s: %s", other, probe);
         assert_string_equal(probe, i ? "vp9,11\n" : "gif,11\n");
         free(probe);
     }
