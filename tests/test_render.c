@@ -369,7 +369,7 @@ static void a_film(void **state)
         assert_int_equal(system(line), 0);
         probe = read_all("probe", NULL);
         assert_non_null(probe);
-        print_message("%s: %s", other, probe);
+        print_message("%s: %s", other, probe ? probe : "nothing");
         assert_string_equal(probe, i ? "vp9,11\n" : "gif,11\n");
         free(probe);
     }

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import traceback
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
 from . import _callbacks, _forces, _own
 from ._library import Error, Status, find_program, has_commands, lib, program_environment
@@ -37,13 +37,18 @@ def program() -> str:
     )
 
 
-def _sizes(terminal: int) -> None:
-    """So that lines are not cut."""
+def _terminal() -> Optional[Tuple[int, int]]:
+    """Two ends of a terminal, wide, so that lines are not cut; None where there are none."""
     import fcntl
     import struct
     import termios
 
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 240, 0, 0))
+    try:
+        ends = os.openpty()
+    except OSError:  # a container without them
+        return None
+    fcntl.ioctl(ends[1], termios.TIOCSWINSZ, struct.pack("HHHH", 24, 240, 0, 0))
+    return ends
 
 
 def _start(arguments: List[str], out: int, err: int) -> Tuple[int, Callable[[], int]]:
@@ -111,14 +116,18 @@ def _read(streams: List[int], hear: Callable[[bytes], None]) -> List[bytes]:
     return [bytes(one) for one in found]
 
 
-def execute(arguments: List[str], progress: Optional[bool] = None) -> Tuple[int, str, str]:
-    """Runs a command: its exit code, what it printed, and what it said beside that."""
+def execute(
+    arguments: List[str], progress: Optional[bool] = None, quiet: Sequence[str] = ()
+) -> Tuple[int, str, str]:
+    """Runs a command: its exit code, what it printed, and what it said beside that. ``quiet`` are
+    arguments for where no bar is shown."""
     start = _fork if _own._slots or _forces.plugins else _start
     bar = Bar(progress)
     out, out_end = os.pipe()
-    err, err_end = os.openpty() if bar.on else os.pipe()
-    if bar.on:
-        _sizes(err_end)
+    terminal = _terminal() if bar.on else None
+    err, err_end = terminal or os.pipe()
+    if not terminal:
+        arguments = [*arguments, *quiet]
 
     def hear(data: bytes) -> None:
         lines = _LINE.findall(data.decode(errors="replace"))

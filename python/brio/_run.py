@@ -250,9 +250,7 @@ def compare(
             arguments += ["--set", assignment.decode()]
         if force:
             arguments.append("--force")
-        if not Bar(progress).on:
-            arguments.append("--quiet")
-        code, printed, words = execute(arguments, progress)
+        code, printed, words = execute(arguments, progress, quiet=["--quiet"])
     if code == 2 or not printed.strip():
         raise Error(words or "brio compare failed", Status.ERROR_INPUT)
     return json.loads(printed)

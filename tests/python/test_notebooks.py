@@ -112,6 +112,8 @@ class Bars(unittest.TestCase):
                     with tempfile.TemporaryDirectory() as folder:
                         brio.run("cloth", folder + "/cloth", set={"time.end": 0.1})
                     brio.compare("cloth", ["bdf2"], set={"time.end": 1})
+                    with unittest.mock.patch.object(os, "openpty", side_effect=OSError):
+                        brio.compare("cloth", ["bdf2"], set={"time.end": 0.1})  # without a bar
         self.assertTrue(all("<progress" in one for one in shown if one))
         self.assertIn('value="0.6667"', "".join(shown))
         self.assertIn("1 of 1: bdf2", "".join(shown))
