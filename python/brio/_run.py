@@ -7,7 +7,7 @@ import os
 import pathlib
 import tempfile
 from ctypes import byref
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def _of(raw: CProgress) -> Progress:
 
 def run(
     scene: Scene,
-    out: Folder,
+    out: Optional[Folder] = None,
     set: Sets = None,
     force: bool = False,
     resume: bool = False,
@@ -105,7 +105,7 @@ def run(
     name: Optional[str] = None,
 ) -> RunResult:
     """Runs a scene to its end and writes its results into a folder, as ``brio run`` does: the same
-    bytes in energy.csv.
+    bytes in energy.csv. The folder is ``out``, otherwise NAME-out in the current folder.
 
     A folder with results is left alone, with ``brio.Error``, unless ``force`` (begin again) or
     ``resume`` (continue). A bar shows how far it is, in notebooks and on terminals; ``progress``
@@ -121,6 +121,9 @@ def run(
     >>> result.steps, len(result.energy())
     (6, 7)
     """
+    if out is None:
+        named = name or ("scene" if isinstance(scene, Mapping) else os.fspath(scene))
+        out = pathlib.Path(named).stem + "-out"
     definition, last, error = CRunDef(), CProgress(), CError()
     source = source_of(scene, set, name)
     definition.source = source

@@ -30,6 +30,17 @@ class Runs(unittest.TestCase):
             command += ["--set", one]
         subprocess.run(command, check=True)
 
+    def test_default_folder(self):
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                result = brio.run("cloth", set={"time.end": 0.05})
+                self.assertEqual(result.folder, "cloth-out")
+                self.assertTrue(os.path.isfile("cloth-out/energy.csv"))
+            finally:
+                os.chdir(here)
+
     def test_defaults_are_those_of_scenes(self):
         listed = subprocess.run(
             [brio.program(), "list", "keys", "--json"],
