@@ -17,7 +17,7 @@ need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground test test-long test-clients bench campaign sbom install uninstall package wheel fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground test test-long test-clients bench campaign sbom install uninstall package static wheel fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -96,6 +96,12 @@ package:
 	@cd build && cpack -B package >package.log || { cat package.log; exit 1; }
 	@ls build/package/*.deb
 
+static:
+	@sh cmake/setup.sh build
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@cmake --build build --target brio_single
+	@ls build/static/brio
+
 wheel:
 	@sh cmake/setup.sh python
 	@$(MAKE) --no-print-directory build BRIO_SETUP=no
@@ -135,6 +141,7 @@ help:
 	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \
 	    "make uninstall       remove what the last make install installed" \
 	    "make package         a Debian package: build/package/brio_VERSION_ARCHITECTURE.deb" \
+	    "make static          the program as one file that needs no library: build/static/brio" \
 	    "make wheel           the Python package with its library: build/dist/brio-*.whl, for pip install" \
 	    "make sbom            what brio is made of, as SPDX: build/brio.spdx.json" \
 	    "make campaign        random scenes, damaged inputs, interrupted runs for SECONDS=3600; SEED=1" \

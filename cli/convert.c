@@ -159,7 +159,7 @@ static int render_film(const Convert *c)
                            "and --obstacles");
     if (c->force) argv[argc++] = "--force";
     if (c->quiet) argv[argc++] = "--quiet";
-    return command_render.run(argc, argv);
+    return command_find("render")->run(argc, argv);
 }
 
 enum { OUT, FORCE, EVERY, ALL, QUIET };
