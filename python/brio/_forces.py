@@ -17,7 +17,7 @@ from ._library import (
     error_of,
     lib,
 )
-from ._own import Fields, _again, _fields, _Slot, _slots, _table
+from ._own import Fields, _about, _again, _fields, _Slot, _slots, _table
 
 __all__ = ["force", "law", "load_plugin"]
 
@@ -103,9 +103,7 @@ def force(
 
         c_table, c_function = _table(table), TypedForceFunction(evaluate)
         definition = CForceTypeDef(
-            name.encode(),
-            (summary or (function.__doc__ or "").split("\n")[0]).encode(),
-            citation.encode() if citation else None,
+            *_about(name, function, summary, citation),
             c_table,
             None,
             c_function,
@@ -158,9 +156,7 @@ def law(
 
         c_function = LawFunction(evaluate)
         definition = CLawDef(
-            name.encode(),
-            (summary or (function.__doc__ or "").split("\n")[0]).encode(),
-            citation.encode() if citation else None,
+            *_about(name, function, summary, citation),
             None,
             c_function,
             unbounded,

@@ -62,6 +62,12 @@ def _fields(given: Fields) -> Dict[str, Field]:
     }
 
 
+def _about(name: str, function: Any, summary: str, citation: Optional[str]) -> Tuple[Any, ...]:
+    """Name, summary (that of the docstring if none is given) and citation, as C takes them."""
+    words = summary or (function.__doc__ or "").split("\n")[0]
+    return name.encode(), words.encode(), citation.encode() if citation else None
+
+
 class _Slot:
     """What C holds of a registration, for good: the struct, its texts and its callback. The
     function behind it may be replaced."""
@@ -187,9 +193,7 @@ def energy(
 
         c_table = _table(table)
         c_def = CEnergyDef(
-            name.encode(),
-            (summary or (function.__doc__ or "").split("\n")[0]).encode(),
-            citation.encode() if citation else None,
+            *_about(name, function, summary, citation),
             _KINDS[kind],
             c_table,
             None,
@@ -492,9 +496,7 @@ def integrator(
 
         c_table = _table(table)
         c_integrator = CIntegrator(
-            name.encode(),
-            (summary or (function.__doc__ or "").split("\n")[0]).encode(),
-            citation.encode() if citation else None,
+            *_about(name, function, summary, citation),
             order,
             history,
             int(traits),
