@@ -31,10 +31,12 @@ if(BRIO_MPI)
 else()
   file(GLOB tests CONFIGURE_DEPENDS tests/test_*.c)
 endif()
+add_library(brio_only OBJECT tests/only.c) # BRIO_TEST=pattern chooses cases
+target_include_directories(brio_only SYSTEM PRIVATE ${BRIO_CMOCKA_INCLUDE})
 foreach(file ${tests})
   cmake_path(GET file STEM program)
   string(REGEX REPLACE "^test_" "" name ${program})
-  add_executable(${program} ${file})
+  add_executable(${program} ${file} $<TARGET_OBJECTS:brio_only>)
   target_include_directories(${program} SYSTEM PRIVATE ${BRIO_CMOCKA_INCLUDE})
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${program} PRIVATE brio_plain brio_static ${BRIO_CMOCKA_LIBRARY})
@@ -59,6 +61,7 @@ endif()
 
 # The examples of the documentation: programs that see the public header only, and energies that test_examples checks.
 include(cmake/examples.cmake)
+set(first_scene examples/beam.yaml)
 set(hello_scene examples/beam.yaml)
 set(leapfrog_scene examples/leapfrog.yaml)
 set(energy_control_scene examples/energy_control.yaml)
@@ -77,6 +80,11 @@ endforeach()
 target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
+
+# What `brio live` reads is tested without the program around it.
+set(live_readers cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/websocket.c)
+target_sources(test_websocket PRIVATE ${live_readers})
+target_include_directories(test_websocket PRIVATE cli)
 
 # Loaded before the program by test_out_of_memory.
 add_library(failing_malloc MODULE tests/failing_malloc.c)
@@ -216,7 +224,9 @@ if(BRIO_ZLIB_LIBRARY)
 endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
-target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+foreach(name test_report test_live_page)
+  target_compile_definitions(${name} PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+endforeach()
 
 # The longest first (seconds), so that none of them runs alone at the end.
 foreach(pair playground_scenes=110 playground=70 manual=60 scene=50 scalar=20)

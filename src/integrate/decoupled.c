@@ -175,8 +175,8 @@ static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, NULL,
 
 BRIO_INTEGRATOR(a_1){
     .name = "a-1",
-    .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; "
-               "energy wanders slowly.",
+    .summary = "Positions of backward Euler, momenta of forward Euler: almost no damping, no "
+               "blow-up; energy drifts slowly.",
     .citation = "You2026",
     .order = 1,
     .history = 3,
@@ -446,6 +446,10 @@ static const BrioField decoupled_fields[] = {
 static BrioStatus choose(const double *values, BrioTableau *phi, char *reason, size_t size)
 {
     const double *A = values + 1, *b = A + 1 + BRIO_MAX_LIST;
+    if (values[0] > 0 && (A[0] > 0 || b[0] > 0)) {
+        snprintf(reason, size, "A and b are those of your own tableau: give `tableau: own`, too");
+        return BRIO_ERROR_INPUT;
+    }
     if (values[0] > 0)
         *phi = *brio__tableau_at((int)values[0] - 1);
     else

@@ -60,7 +60,7 @@ class Runs(unittest.TestCase):
     def test_same_bytes(self):
         for scene, end, extra in (
             ("cloth", 0.5, {}),
-            ("demo", 0.2, {"integrator": "a-search"}),
+            ("wound-bar", 0.2, {"integrator": "a-search"}),
             ("dice", 0.05, {}),
             ("spinning-cube", 0.1, {"solver.linear": "cholesky"}),
         ):
