@@ -17,7 +17,7 @@ need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom install uninstall package wheel blender fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom install uninstall package static wheel blender fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -88,7 +88,7 @@ sbom:
 
 install: build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null
-	@cmake --build build --target brio_cli brio_shared brio_static
+	@cmake --build build --target brio_cli brio_shared brio_static brio_python
 	@sh cmake/install.sh build "$(abspath $(PREFIX))" "$(DESTDIR)"
 
 uninstall:
@@ -97,14 +97,26 @@ uninstall:
 package:
 	@sh cmake/setup.sh package
 	@cmake --preset release $(werror) -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
-	@cmake --build build --target brio_cli brio_shared brio_static
+	@cmake --build build --target brio_cli brio_shared brio_static brio_python
 	@cd build && cpack -B package >package.log || { cat package.log; exit 1; }
 	@ls build/package/*.deb
+
+static:
+	@sh cmake/setup.sh build
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@cmake --build build --target brio_single
+	@ls build/static/brio
 
 wheel:
 	@sh cmake/setup.sh python
 	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@cmake --build build --target brio_python brio_launcher
 	@python3 cmake/brio_wheel.py build/dist build
+
+blender:
+	@sh cmake/setup.sh python
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@python3 -B cmake/brio_blender.py build/brio build/blender/brio_blender.zip
 
 fuzz:
 	@sh cmake/setup.sh fuzz
@@ -140,7 +152,9 @@ help:
 	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \
 	    "make uninstall       remove what the last make install installed" \
 	    "make package         a Debian package: build/package/brio_VERSION_ARCHITECTURE.deb" \
+	    "make static          the program as one file that needs no library: build/static/brio" \
 	    "make wheel           the Python package with its library: build/dist/brio-*.whl, for pip install" \
+	    "make blender         the add-on for Blender: build/blender/brio_blender.zip, for Preferences > Add-ons" \
 	    "make sbom            what brio is made of, as SPDX: build/brio.spdx.json" \
 	    "make campaign        random scenes, damaged inputs, interrupted runs for SECONDS=3600; SEED=1" \
 	    "make fuzz            every reader on random input for FUZZ_SECONDS=60 each" \

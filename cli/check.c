@@ -541,7 +541,7 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
     return code == EXIT_DONE ? written : code;
 }
 
-enum { SET, EXACT, OUT, FORCE, THREADS, JSON };
+enum { SET, EXACT, OUT, FORCE, THREADS, JSON, PLUGIN };
 
 static int run(int argc, char **argv)
 {
@@ -584,6 +584,7 @@ static const Option options[] = {
     [THREADS] = {"--threads", 'j', "N",
                  "Threads; results do not depend on it. Otherwise one per core."},
     [JSON] = {"--json", 0, NULL, "The findings as one JSON object."},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_check = {

@@ -18,6 +18,13 @@ typedef struct Option {
     const char *summary; /* NULL: not shown in the help */
 } Option;
 
+/* A row for every command that can use what a plug-in registers; argument_next does the rest. */
+#define OPTION_PLUGIN                                                                     \
+    {                                                                                     \
+        "--plugin", 0, "FILE.so",                                                         \
+            "Load a plug-in first: integrators, energies, forces, contact laws of yours." \
+    }
+
 typedef struct Command {
     const char *name, *summary;
     const char *synopsis;              /* lines without "brio NAME" */
@@ -29,6 +36,9 @@ typedef struct Command {
      * NULL */
     const char *(*word)(int i);
 } Command;
+
+/* What the program does with its arguments; its exit code. Once in a process. */
+BRIO_API int brio_command(int argc, char **argv);
 
 const Command *command_at(int i); /* NULL past the last */
 const Command *command_find(const char *name);
@@ -52,7 +62,7 @@ typedef struct Arguments {
     const char *value; /* of the option, or the word */
     int exit;          /* with ARGUMENT_BAD */
 } Arguments;
-/* otherwise the option's number in its table */
+/* otherwise the option's number in its table; plug-ins are loaded on the way */
 enum { ARGUMENT_END = -1, ARGUMENT_WORD = -2, ARGUMENT_BAD = -3 };
 int argument_next(Arguments *arguments);
 

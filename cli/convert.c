@@ -139,6 +139,29 @@ static int convert(Convert *c)
     return code;
 }
 
+/* Films are drawn: `brio render` makes them. */
+static bool is_film(const char *name)
+{
+    static const char *const endings[] = {".mp4", ".webm", ".gif"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < BRIO_COUNT(endings); i++)
+        if (!strcasecmp(dot, endings[i])) return true;
+    return false;
+}
+
+static int render_film(const Convert *c)
+{
+    char *argv[8] = {"render", (char *)c->run, "-o", (char *)c->out};
+    int argc = 4;
+    if (c->every > 1 || c->all)
+        return usage_error(&command_convert,
+                           "--every and --all are not for films: `brio render` has --fps, --speed "
+                           "and --obstacles");
+    if (c->force) argv[argc++] = "--force";
+    if (c->quiet) argv[argc++] = "--quiet";
+    return command_find("render")->run(argc, argv);
+}
+
 enum { OUT, FORCE, EVERY, ALL, QUIET };
 
 static int run(int argc, char **argv)
@@ -169,6 +192,7 @@ static int run(int argc, char **argv)
     if (!c.out)
         return usage_error(a.command,
                            "where to? Give -o x.glb, x.usda, x.pc2, x.mdd, x.pvd, x.obj or x.ply");
+    if (is_film(c.out)) return render_film(&c);
     int code = split_name(&c);
     if (code != EXIT_DONE) return code;
     catch_signals();
@@ -186,7 +210,9 @@ static const Option options[] = {
 const Command command_convert = {
     .name = "convert",
     .summary = "The motion of a run for other programs: Blender, USD, glTF, ParaView.",
-    .synopsis = "RUN -o x.glb|x.usda|x.pc2|x.mdd|x.pvd|x.obj|x.ply [--every N] [--all] [--force]",
+    .synopsis =
+        "RUN -o x.glb|x.usda|x.pc2|x.mdd|x.pvd|x.obj|x.ply|x.gif|x.webm [--every N] [--all] "
+        "[--force]",
     .about =
         "RUN is a folder that `brio run` has written; the motion kept there (motion.bin, 24 bits a "
         "coordinate) is written at the scene's frames a second, with the bodies' "
@@ -198,7 +224,8 @@ const Command command_convert = {
         "3ds Max; x.mdd likewise. Several bodies: x-BODY.pc2\n"
         "  x.pvd   x_000000.vtu, ... with velocities and the index x.pvd, for ParaView\n"
         "  x.obj   x_000000.obj, ... every program reads them; x.ply: x_000000.ply, ... with "
-        "velocities\n\n"
+        "velocities\n"
+        "  x.gif   a film, as `brio render` makes it with its defaults; x.webm, x.mp4 likewise\n\n"
         "Velocities are the simulation's if the scene says `output: {velocities: true}` or lists "
         "usda there, and otherwise differences of positions between frames. "
         "The same formats can be written by the run itself: `output: {frames: [glb]}`.\n"

@@ -7,6 +7,7 @@
 #include "build/affine.h"         /* spectrum: the mass points of affine bodies */
 #include "contact/exact.h"        /* check, proof: whether a state intersects */
 #include "sim/ledger.h"           /* compare, settle, spectrum: energies, momenta */
+#include "brio/plugin.h"          /* all commands that load plug-ins */
 #include "analyze/modes.h"        /* stability, spectrum, check: eigenvalues and modes */
 #include "analyze/stability.h"    /* stability: the matrix of an integrator */
 #include "base64.h"               /* live: the opening of a WebSocket */

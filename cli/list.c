@@ -48,7 +48,7 @@ static void list_markdown(const Family *family)
         printf("| `%s` | %s | %s |\n", e.name, e.note ? e.note : "", e.summary);
 }
 
-enum { JSON, MARKDOWN, VERBOSE };
+enum { JSON, MARKDOWN, VERBOSE, PLUGIN };
 
 static int run(int argc, char **argv)
 {
@@ -94,6 +94,7 @@ static const Option options[] = {
     [JSON] = {"--json", 0, NULL, "As JSON, with all parameters: name, unit, default, range."},
     [MARKDOWN] = {"--markdown", 0, NULL, "As a table in Markdown."},
     [VERBOSE] = {"--verbose", 'v', NULL, "With parameters and citations."},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_list = {

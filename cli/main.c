@@ -205,7 +205,11 @@ int argument_next(Arguments *a)
             }
             a->value = a->argv[a->at++];
         }
-        return i;
+        if (strcmp(o->name, "--plugin")) return i;
+        BrioError error = {0};
+        if (brio_load_plugin(a->value, &error) == BRIO_OK) return argument_next(a);
+        a->exit = usage_error(a->command, "%s", error.message);
+        return ARGUMENT_BAD;
     }
     return unknown_option(a, word, length);
 }
@@ -343,7 +347,7 @@ static int run_command(int argc, char **argv)
     return code;
 }
 
-int main(int argc, char **argv)
+int brio_command(int argc, char **argv)
 {
     brio_set_log(say_log, NULL);
     brio__tetrahedralise_watch(watch_tetrahedralise);

@@ -240,7 +240,7 @@ static bool force_at(int i, Entry *e)
 {
     const BrioForceType *found = NULL;
     for (int k = 0; i >= 0 && (found = brio__force_type_at(k)); k++)
-        if (!found->called && i-- == 0) break; /* functions are not for scenes */
+        if ((!found->called || found->def) && i-- == 0) break; /* functions are not for scenes */
     if (!found) return false;
     bool potential = found->energy || found->volume;
     *e = (Entry){found->name,

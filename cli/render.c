@@ -132,6 +132,41 @@ static void show(const Render *r, int64_t done, int64_t all, double started, dou
                   (long long)done, (long long)all, left);
 }
 
+/* The formats of films, with what ffmpeg is told for each. */
+typedef struct FilmFormat {
+    const char *ending, *name;
+    const char *options[16];
+} FilmFormat;
+
+static const FilmFormat film_formats[] = {
+    {".mp4",
+     "mp4",
+     {"-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags",
+      "+faststart"}},
+    {".webm",
+     "webm",
+     {"-c:v", "libvpx-vp9", "-crf", "30", "-b:v", "0", "-pix_fmt", "yuv420p", "-row-mt", "1",
+      "-cpu-used", "4"}},
+    /* the colours of the film itself, and it begins again at its end */
+    {".gif",
+     "gif",
+     {"-filter_complex", "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=bayer", "-loop",
+      "0"}},
+};
+
+static bool ends(const char *name, const char *ending)
+{
+    size_t a = strlen(name), b = strlen(ending);
+    return a > b && !strcasecmp(name + a - b, ending);
+}
+
+static const FilmFormat *film_format(const char *name)
+{
+    for (size_t i = 0; i < BRIO_COUNT(film_formats); i++)
+        if (ends(name, film_formats[i].ending)) return &film_formats[i];
+    return NULL;
+}
+
 /* Starts ffmpeg with its input at *input. The second pipe closes when it has been started and holds
  * errno when it has not. */
 static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *input)
@@ -149,12 +184,15 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
     snprintf(rate, sizeof rate, "%.9g", r->fps);
     *child = fork();
     if (*child == 0) {
-        const char *argv[] = {
-            "ffmpeg",   "-nostdin", "-loglevel", "error",    "-y",      "-f",        "rawvideo",
-            "-pix_fmt", "rgb24",    "-s",        size,       "-r",      rate,        "-i",
-            "-",        "-an",      "-c:v",      "libx264",  "-preset", "veryfast",  "-crf",
-            "18",       "-pix_fmt", "yuv420p",   "-threads", "2",       "-movflags", "+faststart",
-            "-f",       "mp4",      name,        NULL};
+        const FilmFormat *format = film_format(r->out);
+        const char *argv[48] = {"ffmpeg",   "-nostdin", "-loglevel", "error",    "-y", "-f",
+                                "rawvideo", "-pix_fmt", "rgb24",     "-s",       size, "-r",
+                                rate,       "-i",       "-",         "-threads", "2",  "-an"};
+        int used = 18;
+        for (int i = 0; format->options[i]; i++) argv[used++] = format->options[i];
+        argv[used++] = "-f";
+        argv[used++] = format->name;
+        argv[used++] = name;
         dup2(data[0], 0);
         close(data[0]);
         close(data[1]);
@@ -288,16 +326,10 @@ static int still(Render *r)
 
 typedef enum Target { PICTURE, NUMBERED, FILM, NOTHING } Target;
 
-static bool ends(const char *name, const char *ending)
-{
-    size_t a = strlen(name), b = strlen(ending);
-    return a > b && !strcasecmp(name + a - b, ending);
-}
-
 static Target target_of(const char *out)
 {
     const char *percent = strchr(out, '%');
-    if (ends(out, ".mp4") && !percent) return FILM;
+    if (film_format(out) && !percent) return FILM;
     if (!ends(out, ".png")) return NOTHING;
     if (!percent) return PICTURE;
     const char *at = percent + 1;
@@ -537,8 +569,8 @@ static int run(int argc, char **argv)
     Target target = target_of(r.out);
     if (target == NOTHING)
         return usage_error(a.command,
-                           "-o %s: expected a name that ends in .png or .mp4; frame-%%04d.png "
-                           "gives numbered pictures",
+                           "-o %s: expected a name that ends in .png, .mp4, .webm or .gif; "
+                           "frame-%%04d.png gives numbered pictures",
                            r.out);
     if (target != PICTURE && (r.sheet || r.frame >= 0 || !isnan(r.time)))
         return usage_error(a.command,
@@ -561,8 +593,9 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [OUT] = {"--out", 'o', "FILE",
-             "x.png: a picture; x.mp4: a film; frame-%04d.png: the film's pictures, numbered."},
+    [OUT] =
+        {"--out", 'o', "FILE",
+         "x.png: a picture; x.mp4, x.webm, x.gif: a film; frame-%04d.png: its pictures, numbered."},
     [FORCE] = {"--force", 'f', NULL, "Replace a file that is there."},
     [SIZE] = {"--size", 0, "WxH",
               "Pixels of a picture, of each one side by side or on a sheet; 1280x720."},
@@ -600,7 +633,7 @@ const Command command_render = {
     .summary = "A picture or a film of a run.",
     .synopsis =
         "RUN... -o x.png [--time SECONDS | --sheet N] [--color body|strain|speed] [--size WxH]\n"
-        "RUN... -o x.mp4 [--speed FACTOR] [--fps N]",
+        "RUN... -o x.mp4|x.webm|x.gif [--speed FACTOR] [--fps N]",
     .about = "RUN is a folder that `brio run` has written; it draws the motion kept there "
              "(motion.bin). Several runs stand side by side, seen by one camera. Nothing but the "
              "processor is used: no display, no graphics card, and the same picture to the last "
@@ -614,6 +647,7 @@ const Command command_render = {
     .examples = "brio render cloth-out -o cloth.png --time 1.2 --color strain\n"
                 "brio render ball-out -o ball.mp4 --speed 0.5 --stamp\n"
                 "brio render dice-out -o sheet.png --sheet 12\n"
-                "brio render lively dull -o both.mp4",
+                "brio render lively dull -o both.mp4\n"
+                "brio render cloth-out -o cloth.gif --size 480x270 --fps 25",
     .run = run,
 };

@@ -91,7 +91,20 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
     printf("  %s/run.json     the scene as it was run, times, verdict\n", out);
 }
 
-enum { OUT, FORCE, SET, THREADS, RESUME, QUIET, JSON, LINES, EXACT, FROM, CHECKPOINT_EVERY };
+enum {
+    OUT,
+    FORCE,
+    SET,
+    THREADS,
+    RESUME,
+    QUIET,
+    JSON,
+    LINES,
+    EXACT,
+    FROM,
+    CHECKPOINT_EVERY,
+    PLUGIN
+};
 
 /* What was asked for. */
 typedef struct Asked {
@@ -321,6 +334,7 @@ static const Option options_[] = {
                "Check every accepted state for intersections, without rounding; the first one ends "
                "the run."},
     [CHECKPOINT_EVERY] = {"--checkpoint-every", 0, "STEPS", NULL},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_run = {

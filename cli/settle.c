@@ -132,7 +132,7 @@ static void report(const Settled *w, bool json)
     printf("  %s/frames\n", w->out);
 }
 
-enum { OUT, FORCE, SET, THREADS, JSON };
+enum { OUT, FORCE, SET, THREADS, JSON, PLUGIN };
 
 static int run(int argc, char **argv)
 {
@@ -189,6 +189,7 @@ static const Option options[] = {
     [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene."},
     [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it."},
     [JSON] = {"--json", 0, NULL, "The result as one JSON object on the standard output."},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_settle = {

@@ -419,7 +419,7 @@ static void release(Work *k)
     brio__scene_free(k->scene);
 }
 
-enum { MODES, OUT, FORCE, THREADS, JSON };
+enum { MODES, OUT, FORCE, THREADS, JSON, PLUGIN };
 
 static int run(int argc, char **argv)
 {
@@ -477,6 +477,7 @@ static const Option options[] = {
     [FORCE] = {"--force", 'f', NULL, "Replace FILE.svg if it is there."},
     [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it."},
     [JSON] = {"--json", 0, NULL, "The result as one JSON object on the standard output."},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_spectrum = {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { INTEGRATOR, STIFFNESS, MASS, DRAG, STEP, SET, AIR, TERMINAL, JSON };
+enum { INTEGRATOR, STIFFNESS, MASS, DRAG, STEP, SET, AIR, TERMINAL, JSON, PLUGIN };
 
 typedef struct Request {
     SceneArguments given;
@@ -507,6 +507,7 @@ static const Option options[] = {
     [TERMINAL] = {"--terminal-velocity", 0, "V",
                   "The same by the speed at which it lets things fall, m/s."},
     [JSON] = {"--json", 0, NULL, "As one JSON object."},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_stability = {

@@ -5,13 +5,13 @@
 A wheel is a zip with the package, and within it what it needs of the build:
 
     brio/*.py
-    brio/lib/libbrio.so.N      stripped, and libfyaml beside it if the library needs it
-    brio/bin/brio              the program
-    brio/share/brio/scenes     where library and program look for them
+    brio/lib/libbrio_python.so    stripped, and libfyaml beside it if the library needs it
+    brio/bin/brio                 the program: a few lines over that library
+    brio/share/brio/scenes        where library and program look for them
 
-Nothing names a place of the machine that built it. CHOLMOD stays optional: it is loaded where the machine has it.
-The platform tag is that of the newest GLIBC that library and program ask for. BUILD is a build that is there;
-without it CMake builds the release (as `make` does).
+Nothing names a place of the machine that built it. CHOLMOD stays optional: it is loaded where the
+machine has it. The platform tag is that of the newest GLIBC that library and program ask for. BUILD
+is a build that is there; without it CMake builds the release (as `make` does).
 """
 import base64
 import hashlib
@@ -36,20 +36,23 @@ def _version():
         re.search(rf"define BRIO_VERSION_{part} (\d+)", text).group(1)
         for part in ("MAJOR", "MINOR", "PATCH")
     ]
-    return ".".join(numbers), re.search(r"define BRIO_ABI (\d+)", text).group(1)
+    return ".".join(numbers)
 
 
 def _build():
     """The release, as `make` builds it."""
     if not shutil.which("cmake"):
         raise SystemExit(
-            "brio is built by CMake, which is not installed (on Debian: apt-get install cmake ninja-build gcc libfyaml-dev)"
+            "brio is built by CMake, which is not installed (on Debian: apt-get install cmake "
+            "ninja-build gcc pkg-config libfyaml-dev libsuitesparse-dev zlib1g-dev)"
         )
     subprocess.run(
         ["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
     )
     subprocess.run(
-        ["cmake", "--build", "build", "--target", "brio_cli", "brio_shared"], cwd=ROOT, check=True
+        ["cmake", "--build", "build", "--target", "brio_python", "brio_launcher"],
+        cwd=ROOT,
+        check=True,
     )
     return ROOT / "build"
 
@@ -92,8 +95,7 @@ def _platform(binaries):
 
 def _files(build):
     """What is in the wheel: (name, bytes, may be executed)."""
-    version, abi = _version()
-    library, program = build / f"libbrio.so.{abi}", build / "brio"
+    library, program = build / "libbrio_python.so", build / "brio_launcher"
     files = [
         (f"brio/{file.name}", file.read_bytes(), False)
         for file in sorted((ROOT / "python" / "brio").iterdir())
@@ -116,8 +118,11 @@ def _files(build):
 
 def _metadata(version, tag):
     about = {
-        "METADATA": f"Metadata-Version: 2.1\nName: brio\nVersion: {version}\nSummary: Things that bend, stretch, bounce and collide\n"
-        "License: MIT\nRequires-Python: >=3.8\nRequires-Dist: numpy\n",
+        "METADATA": (
+            f"Metadata-Version: 2.1\nName: brio\nVersion: {version}\nSummary: Things that bend,"
+            " stretch, bounce and collide\nLicense: MIT\nRequires-Python: >=3.8\nRequires-Dist:"
+            " numpy\n"
+        ),
         "WHEEL": f"Wheel-Version: 1.0\nGenerator: brio_wheel\nRoot-Is-Purelib: false\nTag: {tag}\n",
         "entry_points.txt": "[console_scripts]\nbrio = brio.__main__:program\n",
         "LICENSE": (ROOT / "LICENSE").read_text(),
@@ -129,7 +134,7 @@ def _metadata(version, tag):
 
 def make(folder, build):
     """Writes the wheel of a build into a folder and returns its name."""
-    version, _ = _version()
+    version = _version()
     files, platform = _files(pathlib.Path(build))
     tag = f"py3-none-{platform}"
     files += _metadata(version, tag)
@@ -153,12 +158,22 @@ def make(folder, build):
 # ---- what pip calls (PEP 517) ---------------------------------------------------------------------
 
 
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Name, version and needs, which pip asks for first: nothing is built for them."""
+    version = _version()
+    for path, data, _ in _metadata(version, "py3-none-any"):
+        file = pathlib.Path(metadata_directory) / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    return f"brio-{version}.dist-info"
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return make(wheel_directory, (config_settings or {}).get("build") or _build())
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    version, _ = _version()
+    version = _version()
     base = f"brio-{version}"
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True

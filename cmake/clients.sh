@@ -1,6 +1,6 @@
 #!/bin/sh
 # Has other programs read what brio writes for them:  clients.sh BUILD_DIR
-# Blender opens point caches and a glb, VTK the .pvd, Khronos' validator and three.js the glb, three.js the usda; vertices must be ours. A program that
+# Jupyter executes the notebooks of the Python package. Blender opens point caches and a glb, VTK the .pvd, Khronos' validator and three.js the glb, three.js the usda; vertices must be ours. A program that
 # is not there is named and fails the test; BRIO_CLIENTS="vtk blender" chooses some of them.
 # addon: our add-on in Blender, driven by its operators; window: the same in a window, with pictures in BUILD_DIR/clients/window.
 set -eu
@@ -8,7 +8,7 @@ set -eu
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")/../tests/clients" && pwd)
 work=$build/clients
-clients=${BRIO_CLIENTS:-vtk blender addon window node}
+clients=${BRIO_CLIENTS:-vtk blender addon window node notebooks}
 python=${PYTHON:-/usr/bin/python3}
 brio=$build/brio
 failed=""
@@ -63,8 +63,16 @@ for client in vtk $(echo " $clients " | sed 's/ vtk / /'); do
                 (cd "$work" && npm ci --silent --no-audit --no-fund)
             node "$here/node_check.mjs" "$work" 30 || failed="$failed node"
             ;;
+        notebooks)
+            for name in first_soft_body own_integrator; do
+                PYTHONPATH="$here/../../python" "$python" -m nbconvert --to html --execute --output-dir "$work" \
+                    "$here/../../python/notebooks/$name.ipynb" >"$work/notebooks.log" 2>&1 &&
+                    grep -q "The end" "$work/$name.html" && grep -q "iframe\|yours" "$work/$name.html" ||
+                    { failed="$failed notebooks"; tail -20 "$work/notebooks.log"; }
+            done
+            ;;
         *)
-            echo "clients: no client \"$client\"; there are vtk, blender, addon, window, node" >&2
+            echo "clients: no client \"$client\"; there are vtk, blender, addon, window, node, notebooks" >&2
             exit 2
             ;;
     esac

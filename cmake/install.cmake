@@ -10,12 +10,15 @@ write_basic_package_version_file(brioConfigVersion.cmake COMPATIBILITY SameMinor
 
 install(TARGETS brio_shared brio_static EXPORT brioTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET brio_python) # with the commands inside, for the Python package
+  install(TARGETS brio_python LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
+endif()
 install(TARGETS brio_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT brioTargets NAMESPACE brio:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/brioConfig.cmake ${PROJECT_BINARY_DIR}/brioConfigVersion.cmake
   DESTINATION ${package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/brio.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(DIRECTORY include/brio DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/brio DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/brio)
 install(FILES ${PROJECT_BINARY_DIR}/playground.html ${PROJECT_BINARY_DIR}/playground-threads.js ${PROJECT_BINARY_DIR}/playground-threads.worker.js
   ${PROJECT_BINARY_DIR}/playground-threads.wasm DESTINATION ${CMAKE_INSTALL_DATADIR}/brio OPTIONAL)

@@ -6,7 +6,7 @@
 set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libfyaml-dev libsuitesparse-dev libopenblas0-pthread zlib1g-dev"
-test="$build libcmocka-dev calculix-ccx libsundials-dev locales python3-numpy python3-venv clang-format"
+test="$build libcmocka-dev calculix-ccx libsundials-dev locales python3-numpy python3-venv mypy g++ clang-format"
 # What brio can do without, as program:package. A machine may have them from elsewhere, and where they cannot be had the rest goes on.
 wanted="node:nodejs npm:npm"
 case "${1:-build}" in
@@ -16,7 +16,7 @@ case "${1:-build}" in
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
     test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen strace:strace" ;;
     mpi) packages="$test petsc-dev libhypre-dev libopenmpi-dev openmpi-bin" ;;
-    clients) packages="$build blender xvfb xauth libgl1-mesa-dri python3-vtk9 python3-numpy" ;;
+    clients) packages="$build blender xvfb xauth libgl1-mesa-dri python3-vtk9 python3-numpy python3-nbconvert python3-ipykernel" ;;
     tsan) packages="$test clang libclang-rt-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev llvm" ;;
     coverage) packages="$test gcovr" ;;

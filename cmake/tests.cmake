@@ -94,6 +94,17 @@ set_target_properties(failing_malloc PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJE
 target_compile_definitions(test_out_of_memory PRIVATE BRIO_FAILING_MALLOC="$<TARGET_FILE:failing_malloc>")
 add_dependencies(test_out_of_memory failing_malloc)
 
+# Loaded by the program in test_plugin and by tests/python: the example, one of another binary interface, and no plug-in at all.
+add_library(example_plugin MODULE examples/plugin.c)
+target_include_directories(example_plugin PRIVATE ${PROJECT_SOURCE_DIR}/include)
+add_library(old_plugin MODULE tests/plugin_old.c)
+target_include_directories(old_plugin PRIVATE ${PROJECT_SOURCE_DIR}/include)
+set_target_properties(example_plugin old_plugin PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests PREFIX "")
+target_compile_options(example_plugin PRIVATE -Wall -Wextra)
+target_compile_definitions(test_plugin PRIVATE BRIO_TEST_PLUGIN="$<TARGET_FILE:example_plugin>"
+  BRIO_TEST_OLD_PLUGIN="$<TARGET_FILE:old_plugin>" BRIO_TEST_NO_PLUGIN="$<TARGET_FILE:failing_malloc>")
+add_dependencies(test_plugin example_plugin old_plugin failing_malloc)
+
 # SUNDIALS' CVODE, the reference of test_orders and test_constraints, which say what is skipped where it is not found.
 find_path(BRIO_SUNDIALS_INCLUDE cvode/cvode.h)
 set(sundials "")
@@ -190,6 +201,8 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
   set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300)
   add_test(NAME header COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/header_test.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE:brio_shared> ${CMAKE_C_COMPILER})
   set_tests_properties(header PROPERTIES LABELS quick TIMEOUT 300)
+  add_test(NAME cpp COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/cpp_test.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE:brio_shared>)
+  set_tests_properties(cpp PROPERTIES LABELS quick TIMEOUT 300 SKIP_RETURN_CODE 77)
   add_test(NAME completion COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/completion_test.sh $<TARGET_FILE:brio_cli>)
   set_tests_properties(completion PROPERTIES LABELS quick TIMEOUT 300)
 endif()
@@ -210,7 +223,7 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
       add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no Python with numpy was found; apt-get install python3-numpy, then configure again")
     endif()
     set_tests_properties(${name} PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77
-      ENVIRONMENT "${test_environment};BRIO_LIBRARY=$<TARGET_FILE:brio_shared>;BRIO_STEPS=$<TARGET_FILE:python_steps>;CC=${CMAKE_C_COMPILER}")
+      ENVIRONMENT "${test_environment};BRIO_LIBRARY=$<TARGET_FILE:brio_python>;BRIO_STEPS=$<TARGET_FILE:python_steps>;BRIO_TEST_PLUGIN=$<TARGET_FILE:example_plugin>;CC=${CMAKE_C_COMPILER}")
   endforeach()
 endif()
 

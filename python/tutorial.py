@@ -1,4 +1,5 @@
-"""A tour of brio from Python, in cells: run it as a script, or cell by cell in an editor that knows `# %%`.
+"""A tour of brio from Python, in cells: run it as a script, or cell by cell in an editor that knows
+`# %%`.
 
     PYTHONPATH=python python3 python/tutorial.py
 """
@@ -8,16 +9,21 @@ import tempfile
 import brio
 import numpy as np
 
-print(f"brio {brio.version()} with {len(brio.integrators())} integrators; scenes: {', '.join(brio.scenes()[:5])}, ...")
+print(
+    f"brio {brio.version()} with {len(brio.integrators())} integrators; scenes:"
+    f" {', '.join(brio.scenes()[:5])}, ..."
+)
 rope = {
     "time": {"h": 0.01},
     "integrator": "implicit-midpoint",
-    "bodies": [{
-        "name": "rope",
-        "shape": {"type": "line", "length": 1, "cells": 20},
-        "material": {"type": "hooke", "k": 500, "vertex_mass": 0.01},
-        "fix": [{"vertices": [0]}],
-    }],
+    "bodies": [
+        {
+            "name": "rope",
+            "shape": {"type": "line", "length": 1, "cells": 20},
+            "material": {"type": "hooke", "k": 500, "vertex_mass": 0.01},
+            "fix": [{"vertices": [0]}],
+        }
+    ],
 }
 sim = brio.load(rope)
 
@@ -34,7 +40,10 @@ print(f"the farthest that a coordinate went in a step: {np.abs(q - before).max()
 
 # %% The ledger has energies and momenta. This integrator holds the energy but for a little.
 now = sim.ledger()
-print(f"kinetic {now.kinetic:.4f} J, potential {now.potential:.4f} J; the method itself added {now.remainder:.1e} J")
+print(
+    f"kinetic {now.kinetic:.4f} J, potential {now.potential:.4f} J; the method itself added"
+    f" {now.remainder:.1e} J"
+)
 
 # %% Take hold of the end, drag it up, let go. What the hand did is in the books.
 with sim.grab_vertex(20, "rope") as hand:
@@ -54,7 +63,9 @@ print("the same bits again:", first.tobytes() == sim.q.tobytes())
 
 # %% Mistakes say what is wrong and where.
 try:
-    brio.parse("bodies:\n  - shape: {type: bax}\n    material: {type: hooke}\n", name="mistake.yaml")
+    brio.parse(
+        "bodies:\n  - shape: {type: bax}\n    material: {type: hooke}\n", name="mistake.yaml"
+    )
 except brio.Error as error:
     print("Error:", error)
 try:
@@ -64,7 +75,9 @@ except ValueError as error:
 
 
 # %% An energy of your own: springs that only pull. Give energies, gradients and Hessians of many elements at once.
-@brio.energy("string", fields={"k": brio.Field(500.0, "N/m", 0, 1e9, "Stiffness when it is stretched.")})
+@brio.energy(
+    "string", fields={"k": brio.Field(500.0, "N/m", 0, 1e9, "Stiffness when it is stretched.")}
+)
 def string(e):
     """Springs that pull and never push."""
     d = e.x[:, 1] - e.x[:, 0]
@@ -73,7 +86,10 @@ def string(e):
     stretch = np.maximum(length - e.size, 0)
     c = np.where(stretch > 0, e.values["k"] * e.weight, 0)
     across = c * stretch / np.maximum(length, 1e-300)
-    K = across[:, None, None] * np.eye(3) + (c - across)[:, None, None] * n[:, :, None] * n[:, None, :]
+    K = (
+        across[:, None, None] * np.eye(3)
+        + (c - across)[:, None, None] * n[:, :, None] * n[:, None, :]
+    )
     pull = (c * stretch)[:, None] * n
     return c / 2 * stretch**2, np.stack([-pull, pull], axis=1), np.block([[K, -K], [-K, K]])
 
@@ -100,10 +116,18 @@ for name in ("implicit-midpoint", "backward-euler", "mine"):
 with tempfile.TemporaryDirectory() as folder:
     result = brio.run(rope, folder + "/rope", set={"time.end": 0.5})
     table = result.energy()
-    print(f"{result.steps} steps; highest kinetic energy {table['kinetic'].max():.4f} J at t = {table['time'][table['kinetic'].argmax()]:.2f} s")
+    print(
+        f"{result.steps} steps; highest kinetic energy {table['kinetic'].max():.4f} J at t ="
+        f" {table['time'][table['kinetic'].argmax()]:.2f} s"
+    )
 
 # %% One scene with several methods, through `brio compare`.
-comparison = brio.compare(rope, ["backward-euler", "implicit-midpoint"], h=["1/100", "1/200"], set={"time.end": 0.5})
+comparison = brio.compare(
+    rope, ["backward-euler", "implicit-midpoint"], h=["1/100", "1/200"], set={"time.end": 0.5}
+)
 for trial in comparison["trials"]:
-    print(f"{trial['integrator']:18s} h = {trial['h']:.4f} s: energy changes by {trial['energy_change']:.2e} J")
+    print(
+        f"{trial['integrator']:18s} h = {trial['h']:.4f} s: energy changes by"
+        f" {trial['energy_change']:.2e} J"
+    )
 print("The end")

@@ -2,6 +2,7 @@
  * must not be, and handles that were freed, are refused. Each call runs in a process of its own, so
  * that a crash has a name. */
 #include "brio/matrices.h"
+#include "brio/plugin.h"
 #include "sim/sim.h"
 
 #include <dirent.h>

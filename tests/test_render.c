@@ -352,6 +352,27 @@ static void a_film(void **state)
     probe = read_all("probe", NULL);
     assert_string_equal(probe, "17\n");
     free(probe);
+    /* the other formats; and `convert` knows who makes films */
+    for (int i = 0; i < 2; i++) {
+        const char *other = i ? "block.webm" : "block.gif";
+        char line[256];
+        if (i)
+            o = BRIO("render", "block", "-o", other, "--size", "160x120", "-q");
+        else
+            o = BRIO("convert", "block", "-o", other, "--quiet");
+        assert_string_equal(o->err, "");
+        assert_int_equal(o->code, 0);
+        snprintf(line, sizeof line,
+                 "ffprobe -v error -count_frames -select_streams v:0 -show_entries "
+                 "stream=codec_name,nb_read_frames -of csv=p=0 %s >probe",
+                 other);
+        assert_int_equal(system(line), 0);
+        probe = read_all("probe", NULL);
+        assert_non_null(probe);
+        print_message("%s: %s", other, probe ? probe : "nothing");
+        assert_string_equal(probe, i ? "vp9,11\n" : "gif,11\n");
+        free(probe);
+    }
     o = BRIO("render", "block", "-o", "block.mp4", "--size", "160x120");
     assert_int_equal(o->code, 2);
     assert_string_equal(
@@ -500,9 +521,9 @@ static void bad_input(void **state)
         {{"render", "still", "-o", "a.png"},
          "still holds no motion (there is no motion.bin): run the scene again, with output.motion "
          "not false\n"},
-        {{"render", "block", "-o", "a.gif"},
-         "brio render: -o a.gif: expected a name that ends in .png or .mp4; frame-%04d.png gives "
-         "numbered pictures\n"},
+        {{"render", "block", "-o", "a.avi"},
+         "brio render: -o a.avi: expected a name that ends in .png, .mp4, .webm or .gif; "
+         "frame-%04d.png gives numbered pictures\n"},
         {{"render", "block", "-o", "a.png", "--size", "wide"},
          "brio render: --size wide: expected WIDTHxHEIGHT in pixels, from 16x16 to 16384x16384, as "
          "in 1280x720\n"},

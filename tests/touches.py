@@ -400,7 +400,7 @@ def build_entries(build):
         for entry in json.load(file):
             words = shlex.split(entry["command"])
             entry["output"] = words[words.index("-o") + 1]
-            if re.search(r"brio_(objects|kernels|cli)", entry["output"]):
+            if re.search(r"brio_(objects|kernels|commands)", entry["output"]):
                 entries.setdefault(os.path.relpath(entry["file"], ROOT), []).append(entry)
     return entries
 

@@ -131,7 +131,7 @@ static bool sets_compared(const char *set, const char *key)
     return !strncmp(set, key, length) && strchr("=.[", set[length]);
 }
 
-enum { INTEGRATORS, SIZES, REFERENCE, OUT, FORCE, SET, THREADS, QUIET, JSON };
+enum { INTEGRATORS, SIZES, REFERENCE, OUT, FORCE, SET, THREADS, QUIET, JSON, PLUGIN };
 
 static int run(int argc, char **argv)
 {
@@ -210,6 +210,7 @@ static const Option options[] = {
     [QUIET] = {"--quiet", 'q', NULL, "No progress."},
     [JSON] = {"--json", 0, NULL,
               "The result as one JSON object on the standard output, as in compare.json."},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_compare = {

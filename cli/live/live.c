@@ -105,7 +105,7 @@ static int live(Engine *engine, Server *server, const char *token, bool open)
     _exit(EXIT_DONE);
 }
 
-enum { PORT, NO_OPEN, SET, THREADS };
+enum { PORT, NO_OPEN, SET, THREADS, PLUGIN };
 
 static int run(int argc, char **argv)
 {
@@ -156,6 +156,7 @@ static const Option options[] = {
     [NO_OPEN] = {"--no-open", 0, NULL, "Only print the address; open no browser."},
     [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene: time.h=1/120."},
     [THREADS] = {"--threads", 'j', "N", "Threads of the engine. Otherwise one per core."},
+    [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_live = {

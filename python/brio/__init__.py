@@ -17,16 +17,95 @@ from ._library import Error, Status  # before numpy: it names the kernels of Ope
 try:
     import numpy as _numpy  # noqa: F401
 except ModuleNotFoundError:
-    raise ModuleNotFoundError("brio needs numpy, which this Python does not have: apt-get install python3-numpy, or: pip install numpy", name="numpy") from None
+    raise ModuleNotFoundError(
+        (
+            "brio needs numpy, which this Python does not have: apt-get install python3-numpy, or:"
+            " pip install numpy"
+        ),
+        name="numpy",
+    ) from None
 from ._build import Builder  # isort: skip
 from ._edit import Edit
+from ._forces import force, law, load_plugin
 from ._own import Elements, Field, Rejected, Stepper, Trait, energy, integrator
-from ._run import (Progress, RunResult, compare, integrators, isa, materials, program, read_energy, run, scenes, set_log, set_threads, threads,
-                   version)
 from ._results import Run, Trajectory
-from ._sim import Attachment, Contact, Hand, Iteration, Ledger, Matrix, Sim, State, load, open_run, parse
+from ._run import (
+    Progress,
+    RunResult,
+    command,
+    compare,
+    forces,
+    integrators,
+    isa,
+    laws,
+    materials,
+    program,
+    read_energy,
+    run,
+    scenes,
+    set_log,
+    set_threads,
+    threads,
+    version,
+)
+from ._sim import (
+    Attachment,
+    Contact,
+    Hand,
+    Iteration,
+    Ledger,
+    Matrix,
+    Sim,
+    State,
+    load,
+    open_run,
+    parse,
+)
 
 __version__ = version()
-__all__ = ["Attachment", "Builder", "Contact", "Edit", "Elements", "Error", "Field", "Hand", "Iteration", "Ledger", "Matrix", "Progress", "Rejected", "Run", "RunResult", "Sim", "State", "Status", "Stepper", "Trait", "Trajectory", "compare",
-           "energy", "integrator", "integrators", "isa", "load", "materials", "open_run", "parse", "program", "read_energy", "run", "scenes", "set_log",
-           "set_threads", "threads", "version"]
+__all__ = [
+    "Attachment",
+    "Builder",
+    "Contact",
+    "Edit",
+    "Elements",
+    "Error",
+    "Field",
+    "Hand",
+    "Iteration",
+    "Ledger",
+    "Matrix",
+    "Progress",
+    "Rejected",
+    "Run",
+    "RunResult",
+    "Sim",
+    "State",
+    "Status",
+    "Stepper",
+    "Trait",
+    "Trajectory",
+    "command",
+    "compare",
+    "energy",
+    "force",
+    "forces",
+    "integrator",
+    "integrators",
+    "isa",
+    "law",
+    "laws",
+    "load",
+    "load_plugin",
+    "materials",
+    "open_run",
+    "parse",
+    "program",
+    "read_energy",
+    "run",
+    "scenes",
+    "set_log",
+    "set_threads",
+    "threads",
+    "version",
+]

@@ -1,4 +1,5 @@
-"""``python3 -m brio``: without arguments, what this package found; with arguments, the program ``brio``."""
+"""``python3 -m brio``: without arguments, what this package found; with arguments, the program
+``brio``."""
 import os
 import sys
 

@@ -1,7 +1,8 @@
-"""Functions of yours that the library calls: their exceptions come out of the call that led to them.
+"""Functions of yours that the library calls: their exceptions come out of the call that led to
+them.
 
-The library may call from several threads of its own. So that an exception finds the right caller, calls of the library are one at a time in the
-process from the moment that something is registered.
+The library may call from several threads of its own. So that an exception finds the right caller,
+calls of the library are one at a time in the process from the moment that something is registered.
 """
 from __future__ import annotations
 
@@ -21,7 +22,10 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     if not registered:
         return function(*arguments)
     if getattr(_inside, "depth", 0):
-        raise Error("not from within a function that brio called: it may use what it was given, and nothing else of brio")
+        raise Error(
+            "not from within a function that brio called: it may use what it was given, and nothing"
+            " else of brio"
+        )
     with _serial:
         result = function(*arguments)
         if _pending:
@@ -32,7 +36,8 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def guarded(function: Callable[..., Optional[int]]) -> Callable[..., int]:
-    """A callback that never raises: the exception is kept for the caller, and until it is raised nothing more is called."""
+    """A callback that never raises: the exception is kept for the caller, and until it is raised
+    nothing more is called."""
 
     def run(*arguments: Any) -> int:
         if _pending:

@@ -16,8 +16,9 @@ __all__ = ["Edit"]
 class Edit(Builder):
     """A builder that begins with all that a simulation has, as it is now. ``Sim.edit`` makes it.
 
-    What a ``with`` block of it adds and removes is done at once at its end. If it is refused, or an exception leaves the block, the simulation stays as it was.
-    Numbers of bodies and obstacles stay; one that is removed leaves its number free.
+    What a ``with`` block of it adds and removes is done at once at its end. If it is refused, or an
+    exception leaves the block, the simulation stays as it was. Numbers of bodies and obstacles
+    stay; one that is removed leaves its number free.
     """
 
     def __init__(self, sim: Sim):
@@ -29,6 +30,8 @@ class Edit(Builder):
         self._pointer, self._sim = pointer.value, sim
         self._counts = [sim.vertices(i) for i in range(len(sim.bodies))]
         self._kept: list = []
+        self._obstacles = len(sim.obstacles)
+        self._dampings = []
 
     def _name(self) -> str:
         number = len(self._counts)
@@ -89,7 +92,8 @@ class Edit(Builder):
         self._call(lib.brio_builder_unfix, body, freed.ctypes, len(freed))
 
     def cut(self, body: int, point: Vector, normal: Vector) -> int:
-        """Cuts a body along a plane: elements on both sides come apart, none is divided. Returns how many faces, edges or springs were cut."""
+        """Cuts a body along a plane: elements on both sides come apart, none is divided. Returns
+        how many faces, edges or springs were cut."""
         count = c_int64()
         self._call(
             lib.brio_builder_cut_plane,

@@ -11,8 +11,21 @@ import os
 import pathlib
 import shutil
 import sys
-from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint,
-                    c_void_p)
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    byref,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint,
+    c_void_p,
+)
 from typing import Any, Dict, List, Optional
 
 ABI = 2  # BRIO_ABI of the header that this file was written after
@@ -28,88 +41,215 @@ _int32_p = POINTER(c_int32)
 
 
 class CError(Structure):
-    _fields_ = [("status", c_int), ("line", c_int), ("column", c_int), ("file", c_char * 512), ("path", c_char * 128),
-                ("message", c_char * 1024)]
+    _fields_ = [
+        ("status", c_int),
+        ("line", c_int),
+        ("column", c_int),
+        ("file", c_char * 512),
+        ("path", c_char * 128),
+        ("message", c_char * 1024),
+    ]
 
 
 class CField(Structure):
-    _fields_ = [("name", c_char_p), ("type", c_int), ("unit", c_char_p), ("default_value", c_double), ("min", c_double), ("max", c_double),
-                ("required", c_int), ("summary", c_char_p)]
+    _fields_ = [
+        ("name", c_char_p),
+        ("type", c_int),
+        ("unit", c_char_p),
+        ("default_value", c_double),
+        ("min", c_double),
+        ("max", c_double),
+        ("required", c_int),
+        ("summary", c_char_p),
+    ]
 
 
 class CSource(Structure):
-    _fields_ = [("name", c_char_p), ("text", c_char_p), ("size", c_size_t), ("sets", POINTER(c_char_p)), ("set_count", c_int)]
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+        ("size", c_size_t),
+        ("sets", POINTER(c_char_p)),
+        ("set_count", c_int),
+    ]
 
 
 class CLedger(Structure):
-    _fields_ = [("time", c_double), ("kinetic", c_double), ("elastic", c_double), ("gravity", c_double), ("attachment", c_double),
-                ("contact", c_double), ("potential", c_double), ("total", c_double), ("target", c_double), ("alpha", c_double),
-                ("added", c_double), ("dissipated", c_double), ("_dissipated_by", c_double * (MAX_DAMPING + 1)),
-                ("remainder", c_double), ("unfinished", c_double), ("_momentum", c_double * 3), ("_angular", c_double * 3),
-                ("_centre", c_double * 3), ("friction", c_double), ("min_distance", c_double), ("rods", c_double), ("step", c_int64),
-                ("iterations", c_int), ("contacts", c_int)]
+    _fields_ = [
+        ("time", c_double),
+        ("kinetic", c_double),
+        ("elastic", c_double),
+        ("gravity", c_double),
+        ("attachment", c_double),
+        ("contact", c_double),
+        ("potential", c_double),
+        ("total", c_double),
+        ("target", c_double),
+        ("alpha", c_double),
+        ("added", c_double),
+        ("dissipated", c_double),
+        ("_dissipated_by", c_double * (MAX_DAMPING + 1)),
+        ("remainder", c_double),
+        ("unfinished", c_double),
+        ("_momentum", c_double * 3),
+        ("_angular", c_double * 3),
+        ("_centre", c_double * 3),
+        ("friction", c_double),
+        ("min_distance", c_double),
+        ("rods", c_double),
+        ("step", c_int64),
+        ("iterations", c_int),
+        ("contacts", c_int),
+    ]
 
 
 class CHand(Structure):
-    _fields_ = [("body", c_int), ("vertex", c_int64 * 3), ("weight", c_double * 3), ("k", c_double), ("point", c_double * 3),
-                ("grip", c_double * 3)]
+    _fields_ = [
+        ("body", c_int),
+        ("vertex", c_int64 * 3),
+        ("weight", c_double * 3),
+        ("k", c_double),
+        ("point", c_double * 3),
+        ("grip", c_double * 3),
+    ]
 
 
 class CIteration(Structure):
-    _fields_ = [("step", c_int64), ("time", c_double), ("h", c_double), ("halvings", c_int), ("iteration", c_int), ("speed", c_double), ("tol", c_double),
-                ("contacts", c_int), ("moved", c_double), ("limit", c_char_p * 2), ("distance", c_double)]
+    _fields_ = [
+        ("step", c_int64),
+        ("time", c_double),
+        ("h", c_double),
+        ("halvings", c_int),
+        ("iteration", c_int),
+        ("speed", c_double),
+        ("tol", c_double),
+        ("contacts", c_int),
+        ("moved", c_double),
+        ("limit", c_char_p * 2),
+        ("distance", c_double),
+    ]
 
 
-WatchFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CIteration))
+WatchFunction: Any = CFUNCTYPE(c_int, c_void_p, POINTER(CIteration))
 
 
 class CProgress(Structure):
-    _fields_ = [("step", c_int64), ("steps", c_int64), ("time", c_double), ("end", c_double), ("energy", c_double), ("inside", POINTER(CIteration))]
+    _fields_ = [
+        ("step", c_int64),
+        ("steps", c_int64),
+        ("time", c_double),
+        ("end", c_double),
+        ("energy", c_double),
+        ("inside", POINTER(CIteration)),
+    ]
 
 
-ProgressFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CProgress))
+ProgressFunction: Any = CFUNCTYPE(c_int, c_void_p, POINTER(CProgress))
 
 
 class CRunDef(Structure):
-    _fields_ = [("source", CSource), ("out", c_char_p), ("force", c_int), ("resume", c_int), ("progress", ProgressFunction),
-                ("user", c_void_p)]
+    _fields_ = [
+        ("source", CSource),
+        ("out", c_char_p),
+        ("force", c_int),
+        ("resume", c_int),
+        ("progress", ProgressFunction),
+        ("user", c_void_p),
+    ]
 
 
 class CObjective(Structure):
-    _fields_ = [("target", c_void_p), ("s", c_double), ("a", c_double), ("time", c_double), ("h", c_double), ("weight", c_double),
-                ("from_", c_void_p), ("over", c_double), ("massless", c_int), ("linear", c_int), ("undamped", c_int),
-                ("blend_damping", c_int), ("rods_from_start", c_int), ("keeps_friction", c_int), ("iterations", c_int), ("guess", c_void_p)]
+    _fields_ = [
+        ("target", c_void_p),
+        ("s", c_double),
+        ("a", c_double),
+        ("time", c_double),
+        ("h", c_double),
+        ("weight", c_double),
+        ("from_", c_void_p),
+        ("over", c_double),
+        ("massless", c_int),
+        ("linear", c_int),
+        ("undamped", c_int),
+        ("blend_damping", c_int),
+        ("rods_from_start", c_int),
+        ("keeps_friction", c_int),
+        ("iterations", c_int),
+        ("guess", c_void_p),
+    ]
 
 
-StepFunction = CFUNCTYPE(c_int, c_void_p, c_double)
-CheckFunction = CFUNCTYPE(c_int, _double_p, POINTER(c_uint), POINTER(c_char), c_size_t)
+StepFunction: Any = CFUNCTYPE(c_int, c_void_p, c_double)
+CheckFunction: Any = CFUNCTYPE(c_int, _double_p, POINTER(c_uint), POINTER(c_char), c_size_t)
 
 
 class CIntegrator(Structure):
-    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("citation", c_char_p), ("order", c_int), ("history", c_int),
-                ("traits", c_uint), ("fields", POINTER(CField)), ("step", StepFunction), ("check", CheckFunction)]
+    _fields_ = [
+        ("name", c_char_p),
+        ("summary", c_char_p),
+        ("citation", c_char_p),
+        ("order", c_int),
+        ("history", c_int),
+        ("traits", c_uint),
+        ("fields", POINTER(CField)),
+        ("step", StepFunction),
+        ("check", CheckFunction),
+    ]
 
 
 class CElements(Structure):
-    _fields_ = [("count", c_int64), ("nodes", c_int), ("values", _double_p), ("weight", _double_p), ("size", _double_p),
-                ("rest", _double_p), ("x", _double_p), ("energy", c_void_p), ("gradient", c_void_p), ("hessian", c_void_p)]
+    _fields_ = [
+        ("count", c_int64),
+        ("nodes", c_int),
+        ("values", _double_p),
+        ("weight", _double_p),
+        ("size", _double_p),
+        ("rest", _double_p),
+        ("x", _double_p),
+        ("energy", c_void_p),
+        ("gradient", c_void_p),
+        ("hessian", c_void_p),
+    ]
 
 
-EvalFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CElements))
+EvalFunction: Any = CFUNCTYPE(c_int, c_void_p, POINTER(CElements))
 
 
 class CEnergyDef(Structure):
-    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("citation", c_char_p), ("kind", c_int), ("fields", POINTER(CField)),
-                ("user", c_void_p), ("eval", EvalFunction)]
+    _fields_ = [
+        ("name", c_char_p),
+        ("summary", c_char_p),
+        ("citation", c_char_p),
+        ("kind", c_int),
+        ("fields", POINTER(CField)),
+        ("user", c_void_p),
+        ("eval", EvalFunction),
+    ]
 
 
 class CMesh(Structure):
-    _fields_ = [("vertex_count", c_int64), ("tet_count", c_int64), ("triangle_count", c_int64), ("edge_count", c_int64), ("x", c_void_p), ("tet", c_void_p),
-                ("triangle", c_void_p), ("edge", c_void_p), ("edge_kind", c_void_p), ("faces", c_void_p)]
+    _fields_ = [
+        ("vertex_count", c_int64),
+        ("tet_count", c_int64),
+        ("triangle_count", c_int64),
+        ("edge_count", c_int64),
+        ("x", c_void_p),
+        ("tet", c_void_p),
+        ("triangle", c_void_p),
+        ("edge", c_void_p),
+        ("edge_kind", c_void_p),
+        ("faces", c_void_p),
+    ]
 
 
 class CTriplets(Structure):
-    _fields_ = [("size", c_int64), ("count", c_int64), ("row", _int32_p), ("column", _int32_p), ("value", _double_p)]
+    _fields_ = [
+        ("size", c_int64),
+        ("count", c_int64),
+        ("row", _int32_p),
+        ("column", _int32_p),
+        ("value", _double_p),
+    ]
 
 
 class CMaterial(Structure):
@@ -117,40 +257,138 @@ class CMaterial(Structure):
 
 
 class CBodyDef(Structure):
-    _fields_ = [("name", c_char_p), ("mesh", POINTER(CMesh)), ("kind", c_int), ("material", CMaterial), ("linear", c_double * 9), ("translate", c_double * 3),
-                ("velocity", c_double * 3), ("angular", c_double * 3), ("about", c_double * 3), ("state", c_void_p), ("spring", c_void_p), ("cage", c_int)]
+    _fields_ = [
+        ("name", c_char_p),
+        ("mesh", POINTER(CMesh)),
+        ("kind", c_int),
+        ("material", CMaterial),
+        ("linear", c_double * 9),
+        ("translate", c_double * 3),
+        ("velocity", c_double * 3),
+        ("angular", c_double * 3),
+        ("about", c_double * 3),
+        ("state", c_void_p),
+        ("spring", c_void_p),
+        ("cage", c_int),
+    ]
 
 
 class CForceCall(Structure):
-    _fields_ = [("time", c_double), ("count", c_int64), ("x", _double_p), ("v", _double_p), ("force", _double_p), ("hessian", _double_p)]
+    _fields_ = [
+        ("time", c_double),
+        ("count", c_int64),
+        ("x", _double_p),
+        ("v", _double_p),
+        ("force", _double_p),
+        ("hessian", _double_p),
+    ]
 
 
-ForceFunction = CFUNCTYPE(c_double, c_void_p, POINTER(CForceCall))
+ForceFunction: Any = CFUNCTYPE(c_double, c_void_p, POINTER(CForceCall))
 
 
 class CForceDef(Structure):
-    _fields_ = [("name", c_char_p), ("type", c_char_p), ("values", c_double * MAX_VALUES), ("body_count", c_int), ("bodies", c_void_p), ("vertex_count", c_int64),
-                ("vertices", c_void_p), ("box", c_double * 6), ("sphere", c_double * 4), ("key_count", c_int64), ("keys", c_void_p), ("formula_count", c_int),
-                ("formula", c_char_p * 3), ("path_count", c_int64), ("path", c_void_p), ("function", ForceFunction), ("user", c_void_p), ("has_potential", c_int)]
+    _fields_ = [
+        ("name", c_char_p),
+        ("type", c_char_p),
+        ("values", c_double * MAX_VALUES),
+        ("body_count", c_int),
+        ("bodies", c_void_p),
+        ("vertex_count", c_int64),
+        ("vertices", c_void_p),
+        ("box", c_double * 6),
+        ("sphere", c_double * 4),
+        ("key_count", c_int64),
+        ("keys", c_void_p),
+        ("formula_count", c_int),
+        ("formula", c_char_p * 3),
+        ("path_count", c_int64),
+        ("path", c_void_p),
+        ("function", ForceFunction),
+        ("user", c_void_p),
+        ("has_potential", c_int),
+    ]
+
+
+TypedForceFunction: Any = CFUNCTYPE(c_double, c_void_p, _double_p, POINTER(CForceCall))
+
+
+class CForceTypeDef(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("summary", c_char_p),
+        ("citation", c_char_p),
+        ("fields", POINTER(CField)),
+        ("user", c_void_p),
+        ("function", TypedForceFunction),
+        ("has_potential", c_int),
+    ]
+
+
+LawFunction: Any = CFUNCTYPE(
+    None, c_void_p, c_double, c_double, c_int, _double_p, _double_p, _double_p, _double_p
+)
+
+
+class CLawDef(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("summary", c_char_p),
+        ("citation", c_char_p),
+        ("user", c_void_p),
+        ("eval", LawFunction),
+        ("unbounded", c_int),
+    ]
 
 
 class CContactDef(Structure):
-    _fields_ = [("law", c_char_p), ("dhat", c_double), ("self_", c_double), ("kappa", c_double), ("thickness", c_double), ("mu", c_double), ("epsv", c_double),
-                ("friction_iterations", c_int), ("start", c_int), ("relax_time", c_double)]
+    _fields_ = [
+        ("law", c_char_p),
+        ("dhat", c_double),
+        ("self_", c_double),
+        ("kappa", c_double),
+        ("thickness", c_double),
+        ("mu", c_double),
+        ("epsv", c_double),
+        ("friction_iterations", c_int),
+        ("start", c_int),
+        ("relax_time", c_double),
+    ]
 
 
 class CObstacleDef(Structure):
-    _fields_ = [("name", c_char_p), ("mesh", POINTER(CMesh)), ("linear", c_double * 9), ("translate", c_double * 3), ("script", c_void_p)]
+    _fields_ = [
+        ("name", c_char_p),
+        ("mesh", POINTER(CMesh)),
+        ("linear", c_double * 9),
+        ("translate", c_double * 3),
+        ("script", c_void_p),
+    ]
 
 
 class CContactEvent(Structure):
-    _fields_ = [("a", c_int), ("b", c_int), ("change", c_int), ("contacts", c_int64), ("impulse", c_double * 3), ("pressing", c_double), ("place", c_double * 3),
-                ("distance", c_double)]
+    _fields_ = [
+        ("a", c_int),
+        ("b", c_int),
+        ("change", c_int),
+        ("contacts", c_int64),
+        ("impulse", c_double * 3),
+        ("pressing", c_double),
+        ("place", c_double * 3),
+        ("distance", c_double),
+    ]
 
 
 class CVertexBuffers(Structure):
-    _fields_ = [("position_float", c_void_p), ("normal_float", c_void_p), ("velocity_float", c_void_p), ("position", c_void_p), ("normal", c_void_p),
-                ("velocity", c_void_p), ("stride", c_size_t)]
+    _fields_ = [
+        ("position_float", c_void_p),
+        ("normal_float", c_void_p),
+        ("velocity_float", c_void_p),
+        ("position", c_void_p),
+        ("normal", c_void_p),
+        ("velocity", c_void_p),
+        ("stride", c_size_t),
+    ]
 
 
 class CEnd(Structure):
@@ -158,28 +396,75 @@ class CEnd(Structure):
 
 
 class CConstraintDef(Structure):
-    _fields_ = [("type", c_char_p), ("name", c_char_p), ("a", CEnd), ("b", CEnd), ("at", c_double * 3), ("axis", c_double * 3), ("collide", c_int),
-                ("values", c_double * MAX_VALUES)]
+    _fields_ = [
+        ("type", c_char_p),
+        ("name", c_char_p),
+        ("a", CEnd),
+        ("b", CEnd),
+        ("at", c_double * 3),
+        ("axis", c_double * 3),
+        ("collide", c_int),
+        ("values", c_double * MAX_VALUES),
+    ]
 
 
 class CStitchDef(Structure):
-    _fields_ = [("a", c_int), ("b", c_int), ("vertices", c_void_p), ("vertex_count", c_int64), ("edges", c_int), ("distance", c_double), ("k", c_double),
-                ("rest", c_double), ("breaking", c_double)]
+    _fields_ = [
+        ("a", c_int),
+        ("b", c_int),
+        ("vertices", c_void_p),
+        ("vertex_count", c_int64),
+        ("edges", c_int),
+        ("distance", c_double),
+        ("k", c_double),
+        ("rest", c_double),
+        ("breaking", c_double),
+    ]
 
 
 class CSequence(Structure):
-    _fields_ = [("frame_count", c_int64), ("vertex_count", c_int64), ("time", c_void_p), ("x", c_void_p), ("triangle_count", c_int64), ("triangle", c_void_p),
-                ("pose_count", c_int64), ("pose", c_void_p)]
+    _fields_ = [
+        ("frame_count", c_int64),
+        ("vertex_count", c_int64),
+        ("time", c_void_p),
+        ("x", c_void_p),
+        ("triangle_count", c_int64),
+        ("triangle", c_void_p),
+        ("pose_count", c_int64),
+        ("pose", c_void_p),
+    ]
 
 
 class CScript(Structure):
-    _fields_ = [("start", c_double), ("end", c_double), ("velocity", c_double * 3), ("angular", c_double * 3), ("about", c_double * 3), ("key_count", c_int64),
-                ("keys", c_void_p), ("pose_count", c_int64), ("poses", c_void_p), ("sequence", POINTER(CSequence)), ("formula", c_char_p * 3)]
+    _fields_ = [
+        ("start", c_double),
+        ("end", c_double),
+        ("velocity", c_double * 3),
+        ("angular", c_double * 3),
+        ("about", c_double * 3),
+        ("key_count", c_int64),
+        ("keys", c_void_p),
+        ("pose_count", c_int64),
+        ("poses", c_void_p),
+        ("sequence", POINTER(CSequence)),
+        ("formula", c_char_p * 3),
+    ]
 
 
 class CSolverOptions(Structure):
-    _fields_ = [("type", c_char_p), ("linear", c_char_p), ("tol", c_double), ("max_iterations", c_int), ("linear_tol", c_double), ("max_halvings", c_int),
-                ("iterations", c_int), ("single_precision", c_int), ("memory", c_int), ("linear_options", c_char_p), ("quality", c_int)]
+    _fields_ = [
+        ("type", c_char_p),
+        ("linear", c_char_p),
+        ("tol", c_double),
+        ("max_iterations", c_int),
+        ("linear_tol", c_double),
+        ("max_halvings", c_int),
+        ("iterations", c_int),
+        ("single_precision", c_int),
+        ("memory", c_int),
+        ("linear_options", c_char_p),
+        ("quality", c_int),
+    ]
 
 
 class CDamping(Structure):
@@ -187,11 +472,17 @@ class CDamping(Structure):
 
 
 class CSimDef(Structure):
-    _fields_ = [("h", c_double), ("integrator", c_char_p), ("values", c_double * MAX_VALUES), ("damping_count", c_int), ("damping", CDamping * MAX_DAMPING),
-                ("solver", CSolverOptions)]
+    _fields_ = [
+        ("h", c_double),
+        ("integrator", c_char_p),
+        ("values", c_double * MAX_VALUES),
+        ("damping_count", c_int),
+        ("damping", CDamping * MAX_DAMPING),
+        ("solver", CSolverOptions),
+    ]
 
 
-LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+LogFunction: Any = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
 # ---- finding the library -------------------------------------------------------------------------
@@ -202,21 +493,27 @@ def _candidates() -> List[str]:
     given = os.environ.get("BRIO_LIBRARY")
     if given:
         return [given]
-    name = f"libbrio.so.{ABI}"
+    names = ["libbrio_python.so", f"libbrio.so.{ABI}"]  # the first has the commands inside
     here = pathlib.Path(__file__).resolve().parent
-    places = [here / "lib" / name, here / name]  # of a wheel
+    folders = [here / "lib", here]  # of a wheel
     if (here.parents[1] / "include" / "brio" / "brio.h").is_file():  # a source tree: python/brio
-        places.append(here.parents[1] / "build" / name)
+        folders.append(here.parents[1] / "build")
     multiarch = getattr(sys.implementation, "_multiarch", "")
-    for parent in here.parents:  # installed: PREFIX/lib/python3/dist-packages/brio and PREFIX/lib[/ARCHITECTURE]/libbrio.so.N
+    # installed: PREFIX/lib/python3/dist-packages/brio and PREFIX/lib[/ARCHITECTURE]/libbrio.so.N
+    for parent in here.parents:
         if parent.name in ("lib", "lib64"):
-            places += [parent / multiarch / name, parent / name]
-    return [str(place) for place in places if place.is_file()] + [name]
+            folders += [parent / multiarch, parent]
+    places = [folder / name for folder in folders for name in names]
+    return [str(place) for place in places if place.is_file()] + names
 
 
 def _bundled() -> List[pathlib.Path]:
     """Libraries that a wheel brings for the machines that lack them."""
-    return sorted(file for file in (pathlib.Path(__file__).resolve().parent / "lib").glob("*.so*") if not file.name.startswith("libbrio"))
+    return sorted(
+        file
+        for file in (pathlib.Path(__file__).resolve().parent / "lib").glob("*.so*")
+        if not file.name.startswith("libbrio")
+    )
 
 
 def program_environment() -> Dict[str, str]:
@@ -224,7 +521,9 @@ def program_environment() -> Dict[str, str]:
     found, environment = _bundled(), dict(os.environ)
     if found:
         others = environment.get("LD_LIBRARY_PATH")
-        environment["LD_LIBRARY_PATH"] = str(found[0].parent) + (os.pathsep + others if others else "")
+        environment["LD_LIBRARY_PATH"] = str(found[0].parent) + (
+            os.pathsep + others if others else ""
+        )
     return environment
 
 
@@ -232,10 +531,15 @@ def find_program(place: str) -> Optional[str]:
     """The program that belongs to a library: BRIO_PROGRAM, beside it, in bin/ of its prefix, or in
     the PATH."""
     library = pathlib.Path(place).resolve()
-    near = [library.parent / "brio"] + [parent / "bin" / "brio" for parent in list(library.parents)[:3]] if "/" in place else []
-    for program in [os.environ.get("BRIO_PROGRAM", ""), *near]:
+    near = (
+        [library.parent / "brio"]
+        + [parent / "bin" / "brio" for parent in list(library.parents)[:3]]
+        if "/" in place
+        else []
+    )
+    for program in [os.environ.get("BRIO_PROGRAM", ""), *map(str, near)]:
         if program and os.path.isfile(program) and os.access(program, os.X_OK):
-            return os.fspath(program)
+            return program
     return shutil.which("brio")
 
 
@@ -263,16 +567,26 @@ def _load() -> ctypes.CDLL:
             raise ImportError(f"{place} is not the library of brio")
         found = library.brio_abi()
         if found != ABI:
-            raise ImportError(f"{place} has the binary interface {found} and this Python package needs {ABI}: install both from the same "
-                              "version of brio, or name another library in BRIO_LIBRARY")
+            raise ImportError(
+                f"{place} has the binary interface {found} and this Python package needs {ABI}:"
+                " install both from the same version of brio, or name another library in"
+                " BRIO_LIBRARY"
+            )
         missing = [function for function in _PROTOTYPES if not hasattr(library, function)]
         if missing:
-            raise ImportError(f"{place} is older than this Python package: it lacks {', '.join(missing)}. Build and install it again")
+            raise ImportError(
+                f"{place} is older than this Python package: it lacks {', '.join(missing)}. Build"
+                " and install it again"
+            )
         _choose_kernels(library)
-        library.brio_place = place
+        setattr(library, "brio_place", place)
         return library
-    raise ImportError("the library of brio was not found (" + "; ".join(tried) + "). Build it with `make`, install it with `make install`, or "
-                      "give its path in BRIO_LIBRARY")
+    raise ImportError(
+        "the library of brio was not found ("
+        + "; ".join(tried)
+        + "). Build it with `make`, install it with `make install`, or "
+        "give its path in BRIO_LIBRARY"
+    )
 
 
 _sim = c_void_p
@@ -303,7 +617,18 @@ _PROTOTYPES: Any = {
     "brio_default_script": (CScript,),
     "brio_builder_fix": (c_int, c_void_p, c_int, _p, c_int64, c_void_p, _error),
     "brio_builder_fix_axes": (c_int, c_void_p, c_int, _p, c_int64, c_uint, _error),
-    "brio_builder_attach_all": (c_int, c_void_p, c_int, _p, c_int64, c_void_p, c_double, c_void_p, c_void_p, _error),
+    "brio_builder_attach_all": (
+        c_int,
+        c_void_p,
+        c_int,
+        _p,
+        c_int64,
+        c_void_p,
+        c_double,
+        c_void_p,
+        c_void_p,
+        _error,
+    ),
     "brio_builder_attach": (c_int, c_void_p, c_int, c_int32, _p, c_double, c_void_p, _error),
     "brio_builder_plane": (c_int, c_void_p, c_char_p, _p, _p, _error),
     "brio_force_fields": (POINTER(CField), c_char_p),
@@ -405,6 +730,29 @@ _PROTOTYPES: Any = {
     "brio_state_free": (None, c_void_p),
     "brio_state_q": (c_void_p, c_void_p),
     "brio_state_v": (c_void_p, c_void_p),
+    "brio_load_plugin": (c_int, c_char_p, _error),
+    "brio_law_at": (c_char_p, c_int),
+    "brio_force_at": (c_char_p, c_int),
+    "brio_register_force": (c_int, POINTER(CForceTypeDef), _error),
+    "brio_register_law": (c_int, POINTER(CLawDef), _error),
+    "brio_damping_fields": (POINTER(CField), c_char_p),
+    "brio_default_damping": (c_int, c_char_p, POINTER(CDamping), _error),
+    "brio_shape_fields": (POINTER(CField), c_char_p),
+    "brio_builder_solid": (c_int, c_void_p, c_char_p, c_char_p, _p, _p, _p, _error),
+    "brio_builder_heightfield": (
+        c_int,
+        c_void_p,
+        c_char_p,
+        c_int,
+        c_int,
+        _p,
+        c_double,
+        _p,
+        _p,
+        _error,
+    ),
+    "brio_builder_friction": (c_int, c_void_p, c_int, c_int, c_double, _error),
+    "brio_builder_exclude": (c_int, c_void_p, c_int, c_int, _error),
     "brio_register_energy": (c_int, POINTER(CEnergyDef), _error),
     "brio_register_integrator": (c_int, POINTER(CIntegrator), _error),
     "brio_stepper_coordinates": (c_int64, c_void_p),
@@ -433,7 +781,10 @@ _PROTOTYPES: Any = {
     "brio_stepper_accept": (c_int, c_void_p, c_double, _p, _p),
 }
 
-lib = _load()
+lib: Any = _load()
+has_commands = hasattr(lib, "brio_command")
+if has_commands:
+    lib.brio_command.restype, lib.brio_command.argtypes = c_int, [c_int, POINTER(c_char_p)]
 for _name, (_result, *_arguments) in _PROTOTYPES.items():
     getattr(lib, _name).restype = _result
     getattr(lib, _name).argtypes = _arguments
@@ -442,17 +793,25 @@ for _name, (_result, *_arguments) in _PROTOTYPES.items():
 # ---- statuses and errors -------------------------------------------------------------------------
 
 
-def _statuses() -> dict:
-    names = {}
-    for value in range(-64, 64):
-        name = lib.brio_status_name(value).decode()
-        if name != "UNKNOWN":
-            names[name] = value
-    return names
+class Status(enum.IntEnum):
+    """Outcomes: 0 is fine, positive ones are of the mathematics, negative ones are errors
+    (``BRIO_STATUS_LIST`` of brio.h)."""
 
-
-Status = enum.IntEnum("Status", _statuses(), module="brio")  # type: ignore[misc]
-Status.__doc__ = "Outcomes: 0 is fine, positive ones are of the mathematics, negative ones are errors (``BRIO_STATUS_LIST`` of brio.h)."
+    OK = 0
+    NOT_CONVERGED = 1
+    LINE_SEARCH_STALLED = 2
+    NOT_POSITIVE_DEFINITE = 3
+    STEP_REJECTED = 4
+    NOT_FINITE = 5
+    STOPPED = 6
+    EXPLODED = 7
+    ERROR_MEMORY = -1
+    ERROR_ARGUMENT = -2
+    ERROR_INPUT = -3
+    ERROR_FILE = -4
+    ERROR_UNSUPPORTED = -5
+    ERROR_EXISTS = -6
+    ERROR_TOO_LARGE = -7
 
 
 class Error(Exception):
@@ -473,8 +832,16 @@ class Error(Exception):
     path: Optional[str]  #: in the document, like ``bodies[0].material``
     message: str  #: what was expected, and the remedy
 
-    def __init__(self, message: str, status: Any = None, file: Optional[str] = None, line: Optional[int] = None,
-                 column: Optional[int] = None, path: Optional[str] = None, text: Optional[str] = None):
+    def __init__(
+        self,
+        message: str,
+        status: Any = None,
+        file: Optional[str] = None,
+        line: Optional[int] = None,
+        column: Optional[int] = None,
+        path: Optional[str] = None,
+        text: Optional[str] = None,
+    ):
         super().__init__(text or message)
         self.message = message
         self.status = Status.ERROR_ARGUMENT if status is None else Status(status)
@@ -487,8 +854,15 @@ def error_of(status: int, error: CError) -> Error:
     if not error.message:
         error.status, error.message = status, lib.brio_status_text(status)
     lib.brio_error_text(byref(error), text, len(text))
-    return Error(_text(error.message), status, _text(error.file) or None, error.line or None, error.column or None,
-                 _text(error.path) or None, _text(text.value))
+    return Error(
+        _text(error.message),
+        status,
+        _text(error.file) or None,
+        error.line or None,
+        error.column or None,
+        _text(error.path) or None,
+        _text(text.value),
+    )
 
 
 def _text(raw: Optional[bytes]) -> str:

@@ -10,13 +10,28 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tup
 import numpy as np
 
 from . import _callbacks
-from ._library import (MAX_VALUES, SCRATCH, CElements, CEnergyDef, CError, CField, CIntegrator, CheckFunction, CObjective, Error, EvalFunction, Status,
-                       StepFunction, error_of, lib)
+from ._library import (
+    MAX_VALUES,
+    SCRATCH,
+    CElements,
+    CEnergyDef,
+    CError,
+    CField,
+    CIntegrator,
+    CheckFunction,
+    CObjective,
+    Error,
+    EvalFunction,
+    Status,
+    StepFunction,
+    error_of,
+    lib,
+)
 
 __all__ = ["Elements", "Field", "Rejected", "Stepper", "Trait", "energy", "integrator"]
 
 
-# ---- parameters ------------------------------------------------------------------------------------
+# ---- parameters -----------------------------------------------------------------------------------
 
 
 class Field(NamedTuple):
@@ -41,11 +56,21 @@ def _table(fields: Dict[str, Field]) -> "ctypes.Array[CField]":
 
 
 def _fields(given: Fields) -> Dict[str, Field]:
-    return {name: value if isinstance(value, Field) else Field(float(value)) for name, value in (given or {}).items()}
+    return {
+        name: value if isinstance(value, Field) else Field(float(value))
+        for name, value in (given or {}).items()
+    }
+
+
+def _about(name: str, function: Any, summary: str, citation: Optional[str]) -> Tuple[Any, ...]:
+    """Name, summary (that of the docstring if none is given) and citation, as C takes them."""
+    words = summary or (function.__doc__ or "").split("\n")[0]
+    return name.encode(), words.encode(), citation.encode() if citation else None
 
 
 class _Slot:
-    """What C holds of a registration, for good: the struct, its texts and its callback. The function behind it may be replaced."""
+    """What C holds of a registration, for good: the struct, its texts and its callback. The
+    function behind it may be replaced."""
 
     def __init__(self, function: Any, signature: Any):
         self.function, self.signature = function, signature
@@ -56,25 +81,30 @@ _slots: Dict[Tuple[str, str], _Slot] = {}
 
 
 def _again(kind: str, name: str, function: Any, signature: Any) -> bool:
-    """Whether the name is registered already with the same properties: then the function is replaced, as a notebook does that runs a cell again."""
+    """Whether the name is registered already with the same properties: then the function is
+    replaced, as a notebook does that runs a cell again."""
     slot = _slots.get((kind, name))
     if slot is None:
         return False
     if slot.signature != signature:
-        raise Error(f'the {kind} "{name}" was registered before with other properties; give this one another name')
+        raise Error(
+            f'the {kind} "{name}" was registered before with other properties; give this one'
+            " another name"
+        )
     slot.function = function
     return True
 
 
-# ---- energies --------------------------------------------------------------------------------------
+# ---- energies -------------------------------------------------------------------------------------
 
 
 class Elements:
     """Elements of a body to be evaluated at once.
 
-    ``x`` and ``rest`` are their vertices' positions, now and at rest (count x nodes x 3); ``size`` their rest length (springs) or volume (tets), and
-    ``weight`` a factor for each (count); ``order`` says what is wanted: 0 energies only, 1 gradients too, 2 Hessians too. Parameters are attributes of
-    ``values``: ``e.values["k"]``. All arrays are copies.
+    ``x`` and ``rest`` are their vertices' positions, now and at rest (count x nodes x 3); ``size``
+    their rest length (springs) or volume (tets), and ``weight`` a factor for each (count);
+    ``order`` says what is wanted: 0 energies only, 1 gradients too, 2 Hessians too. Parameters are
+    attributes of ``values``: ``e.values["k"]``. All arrays are copies.
     """
 
     __slots__ = ("count", "nodes", "x", "rest", "size", "weight", "values", "order")
@@ -94,12 +124,21 @@ EnergyFunction = Callable[[Elements], Any]
 _KINDS = {"springs": 2, "solid": 1}
 
 
-def energy(name: str, kind: str = "springs", fields: Fields = None, summary: str = "", citation: Optional[str] = None) -> Callable[[EnergyFunction], EnergyFunction]:
-    """Registers a function as a material for bodies of springs (``kind="springs"``) or of tets (``kind="solid"``).
+def energy(
+    name: str,
+    kind: str = "springs",
+    fields: Fields = None,
+    summary: str = "",
+    citation: Optional[str] = None,
+) -> Callable[[EnergyFunction], EnergyFunction]:
+    """Registers a function as a material for bodies of springs (``kind="springs"``) or of tets
+    (``kind="solid"``).
 
-    It takes ``brio.Elements`` and returns their energies (count), gradients (count x nodes x 3) and Hessians (count x 3 nodes x 3 nodes); the last
-    two may be None or left out where ``order`` does not ask for them. An infinite energy forbids a state. ``fields`` are its parameters with their defaults; ``rho`` and,
-    for springs, ``vertex_mass`` are there without being named. Scenes then use it like any material:
+    It takes ``brio.Elements`` and returns their energies (count), gradients (count x nodes x 3) and
+    Hessians (count x 3 nodes x 3 nodes); the last two may be None or left out where ``order`` does
+    not ask for them. An infinite energy forbids a state. ``fields`` are its parameters with their
+    defaults; ``rho`` and, for springs, ``vertex_mass`` are there without being named. Scenes then
+    use it like any material:
 
     >>> import brio, numpy as np
     >>> @brio.energy("cubic", fields={"k": 100.0})
@@ -117,8 +156,27 @@ def energy(name: str, kind: str = "springs", fields: Fields = None, summary: str
     if kind not in _KINDS:
         raise ValueError(f'kind: expected "springs" or "solid", got {kind!r}')
     own = _fields(fields)
-    mass = Field(math.nan if kind == "springs" else 1000.0, "kg/m2" if kind == "springs" else "kg/m3", 1e-300, 1e15, "Density.")
-    table = {**own, **({"vertex_mass": Field(math.nan, "kg", 1e-300, 1e15, "Mass of every vertex; or give rho.")} if kind == "springs" else {}), "rho": mass, **own}
+    mass = Field(
+        math.nan if kind == "springs" else 1000.0,
+        "kg/m2" if kind == "springs" else "kg/m3",
+        1e-300,
+        1e15,
+        "Density.",
+    )
+    table = {
+        **own,
+        **(
+            {
+                "vertex_mass": Field(
+                    math.nan, "kg", 1e-300, 1e15, "Mass of every vertex; or give rho."
+                )
+            }
+            if kind == "springs"
+            else {}
+        ),
+        "rho": mass,
+        **own,
+    }
 
     def register(function: EnergyFunction) -> EnergyFunction:
         # texts, because a NaN is unequal to itself
@@ -134,8 +192,13 @@ def energy(name: str, kind: str = "springs", fields: Fields = None, summary: str
             _fill(name, elements, slot.function(elements), raw.contents)
 
         c_table = _table(table)
-        c_def = CEnergyDef(name.encode(), (summary or (function.__doc__ or "").split("\n")[0]).encode(), citation.encode() if citation else None, _KINDS[kind],
-                           c_table, None, evaluate)
+        c_def = CEnergyDef(
+            *_about(name, function, summary, citation),
+            _KINDS[kind],
+            c_table,
+            None,
+            evaluate,
+        )
         error = CError()
         status = lib.brio_register_energy(byref(c_def), byref(error))
         if status:
@@ -152,23 +215,29 @@ def _fill(name: str, e: Elements, results: Any, raw: CElements) -> None:
     given = list(results) if isinstance(results, tuple) else [results]
     given += [None] * (3 - len(given))
     wide = 3 * e.nodes
-    for what, value, address, shape in (("energies", given[0], raw.energy, (e.count,)), ("gradients", given[1], raw.gradient, (e.count, e.nodes, 3)),
-                                        ("Hessians", given[2], raw.hessian, (e.count, wide, wide))):
+    for what, value, address, shape in (
+        ("energies", given[0], raw.energy, (e.count,)),
+        ("gradients", given[1], raw.gradient, (e.count, e.nodes, 3)),
+        ("Hessians", given[2], raw.hessian, (e.count, wide, wide)),
+    ):
         if not address:
             continue
         if value is None:
             raise ValueError(f'energy "{name}" returned no {what}, which order {e.order} asks for')
         array = np.ascontiguousarray(value, dtype=np.float64)
         if array.shape != shape:
-            raise ValueError(f'energy "{name}" returned {what} of shape {array.shape}: expected {shape}')
+            raise ValueError(
+                f'energy "{name}" returned {what} of shape {array.shape}: expected {shape}'
+            )
         ctypes.memmove(address, array.ctypes.data, array.nbytes)
 
 
-# ---- integrators -----------------------------------------------------------------------------------
+# ---- integrators ----------------------------------------------------------------------------------
 
 
 class Trait(enum.IntFlag):
-    """What an integrator does, as in brio.h. Contact by barriers wants END_IS_SOLVED, rods TAKES_CONSTRAINTS."""
+    """What an integrator does, as in brio.h. Contact by barriers wants END_IS_SOLVED, rods
+    TAKES_CONSTRAINTS."""
 
     IMPLICIT = 1
     SYMPLECTIC = 2
@@ -184,7 +253,8 @@ class Trait(enum.IntFlag):
 
 
 class Rejected(Exception):
-    """A step that cannot be done at this length: brio tries it again in halves. Raised by ``Stepper`` and, if you like, by you."""
+    """A step that cannot be done at this length: brio tries it again in halves. Raised by
+    ``Stepper`` and, if you like, by you."""
 
     def __init__(self, reason: str = "", status: int = 4):
         super().__init__(reason)
@@ -192,7 +262,8 @@ class Rejected(Exception):
 
 
 class Stepper:
-    """What an integrator sees during a step: the state at its beginning, and tools. Of no use after the step. Arrays are copies of your own, of the length of ``q``."""
+    """What an integrator sees during a step: the state at its beginning, and tools. Of no use after
+    the step. Arrays are copies of your own, of the length of ``q``."""
 
     def __init__(self, pointer: int):
         self._pointer: Optional[int] = pointer
@@ -207,12 +278,14 @@ class Stepper:
     def _in(self, array: Any, what: str) -> np.ndarray:
         found = np.ascontiguousarray(array, dtype=np.float64)
         if found.shape != (self._size,):
-            raise ValueError(f"{what}: expected an array of shape ({self._size},), got {found.shape}")
+            raise ValueError(
+                f"{what}: expected an array of shape ({self._size},), got {found.shape}"
+            )
         return found
 
     def _copy(self, address: Optional[int]) -> np.ndarray:
         out = np.empty(self._size)
-        ctypes.memmove(out.ctypes.data, address, out.nbytes)
+        ctypes.memmove(out.ctypes.data, address or 0, out.nbytes)
         return out
 
     @property
@@ -241,10 +314,30 @@ class Stepper:
             raise Error(f"the integrator has no parameter {field}")
         return found
 
-    def minimise(self, target: Any, s: float, time: float, h: float, a: float = 1.0, linear: bool = False, undamped: bool = False, weight: float = 0.0) -> np.ndarray:
-        """argmin 1/2 |q - target|^2_M + s P(a q + (1 - a) q_n), the primitive of implicit methods (brio.h); raises ``Rejected`` if it finds none."""
+    def minimise(
+        self,
+        target: Any,
+        s: float,
+        time: float,
+        h: float,
+        a: float = 1.0,
+        linear: bool = False,
+        undamped: bool = False,
+        weight: float = 0.0,
+    ) -> np.ndarray:
+        """argmin 1/2 |q - target|^2_M + s P(a q + (1 - a) q_n), the primitive of implicit methods
+        (brio.h); raises ``Rejected`` if it finds none."""
         goal, out = self._in(target, "target"), np.empty(self._size)
-        objective = CObjective(target=goal.ctypes.data, s=s, a=a, time=time, h=h, linear=linear, undamped=undamped, weight=weight)
+        objective = CObjective(
+            target=goal.ctypes.data,
+            s=s,
+            a=a,
+            time=time,
+            h=h,
+            linear=linear,
+            undamped=undamped,
+            weight=weight,
+        )
         status = lib.brio_stepper_minimise(self._live(), byref(objective), out.ctypes)
         if status:
             raise Rejected(status=status)
@@ -257,14 +350,24 @@ class Stepper:
     def gradient(self, q: Any, time: float) -> np.ndarray:
         """grad P(q)."""
         out = np.empty(self._size)
-        if not math.isfinite(lib.brio_stepper_potential(self._live(), self._in(q, "q").ctypes, time, out.ctypes)):
+        if not math.isfinite(
+            lib.brio_stepper_potential(self._live(), self._in(q, "q").ctypes, time, out.ctypes)
+        ):
             raise Rejected("the potential is not finite")
         return out
 
     def force(self, q: Any, v: Any, time: float, h: float, weight: float = 1.0) -> np.ndarray:
         """-grad P(q) and the damping forces at (q, v), counted in the ledger by ``weight``."""
         out = np.empty(self._size)
-        lib.brio_stepper_force(self._live(), self._in(q, "q").ctypes, self._in(v, "v").ctypes, time, h, weight, out.ctypes)
+        lib.brio_stepper_force(
+            self._live(),
+            self._in(q, "q").ctypes,
+            self._in(v, "v").ctypes,
+            time,
+            h,
+            weight,
+            out.ctypes,
+        )
         return out
 
     def mass_solve(self, f: Any) -> np.ndarray:
@@ -286,13 +389,16 @@ class Stepper:
     def linear_solve(self, q: Any, time: float, s: float, b: Any) -> np.ndarray:
         """(M + s K)^-1 b with K the semidefinite part of the Hessian at q."""
         out = np.empty(self._size)
-        status = lib.brio_stepper_linear_solve(self._live(), self._in(q, "q").ctypes, time, s, self._in(b, "b").ctypes, out.ctypes)
+        status = lib.brio_stepper_linear_solve(
+            self._live(), self._in(q, "q").ctypes, time, s, self._in(b, "b").ctypes, out.ctypes
+        )
         if status:
             raise Rejected(status=status)
         return out
 
     def history(self, k: int) -> np.ndarray:
-        """The k-th vector that the state keeps for the integrator; ``history_used`` says how many hold something."""
+        """The k-th vector that the state keeps for the integrator; ``history_used`` says how many
+        hold something."""
         address = lib.brio_stepper_history(self._live(), k)
         if not address:
             raise Error(f"there is no history {k}: register the integrator with history={k + 1}")
@@ -326,12 +432,16 @@ class Stepper:
     def work(self, q: Any, h: float) -> Tuple[float, float]:
         """What a step that ends at q would book as added and as dissipated."""
         added, dissipated = c_double(), c_double()
-        lib.brio_stepper_work(self._live(), self._in(q, "q").ctypes, h, byref(added), byref(dissipated))
+        lib.brio_stepper_work(
+            self._live(), self._in(q, "q").ctypes, h, byref(added), byref(dissipated)
+        )
         return added.value, dissipated.value
 
     def accept(self, h: float, q: Any, v: Any) -> None:
         """Ends the step with a new state; raises ``Rejected`` if that is not allowed."""
-        status = lib.brio_stepper_accept(self._live(), h, self._in(q, "q").ctypes, self._in(v, "v").ctypes)
+        status = lib.brio_stepper_accept(
+            self._live(), h, self._in(q, "q").ctypes, self._in(v, "v").ctypes
+        )
         if status:
             raise Rejected(status=status)
         self._accepted = True
@@ -340,9 +450,17 @@ class Stepper:
 StepFunctionOf = Callable[[Stepper, float], None]
 
 
-def integrator(name: str, order: int = 0, traits: Trait = Trait(0), fields: Fields = None, history: int = 0, summary: str = "",
-               citation: Optional[str] = None) -> Callable[[StepFunctionOf], StepFunctionOf]:
-    """Registers a function as an integrator: it takes a ``brio.Stepper`` and the step h, and ends with ``accept``.
+def integrator(
+    name: str,
+    order: int = 0,
+    traits: Trait = Trait(0),
+    fields: Fields = None,
+    history: int = 0,
+    summary: str = "",
+    citation: Optional[str] = None,
+) -> Callable[[StepFunctionOf], StepFunctionOf]:
+    """Registers a function as an integrator: it takes a ``brio.Stepper`` and the step h, and ends
+    with ``accept``.
 
     >>> import brio
     >>> @brio.integrator("semi-implicit", order=1, traits=brio.Trait.SYMPLECTIC)
@@ -377,8 +495,15 @@ def integrator(name: str, order: int = 0, traits: Trait = Trait(0), fields: Fiel
                 stepper._pointer = None
 
         c_table = _table(table)
-        c_integrator = CIntegrator(name.encode(), (summary or (function.__doc__ or "").split("\n")[0]).encode(), citation.encode() if citation else None, order,
-                                   history, int(traits), c_table, step, CheckFunction())
+        c_integrator = CIntegrator(
+            *_about(name, function, summary, citation),
+            order,
+            history,
+            int(traits),
+            c_table,
+            step,
+            CheckFunction(),
+        )
         error = CError()
         status = lib.brio_register_integrator(byref(c_integrator), byref(error))
         if status:

@@ -1,6 +1,7 @@
 """The results of a run: its table, and its motion as arrays that stay in the file."""
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -9,7 +10,9 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
+from ._command import execute
 from ._library import Error, Status
+from ._show import frame
 from ._run import Folder, RunResult, read_energy
 
 __all__ = ["Run", "Trajectory"]
@@ -91,9 +94,11 @@ class _Part:
 
 
 class Trajectory:
-    """Positions of a body at every instant of a run: ``trajectory[k]`` is an array of n x 3, ``trajectory[a:b]`` one of m x n x 3.
+    """Positions of a body at every instant of a run: ``trajectory[k]`` is an array of n x 3,
+    ``trajectory[a:b]`` one of m x n x 3.
 
-    The file stays where it is, mapped into memory: an instant is read when it is asked for. Positions are kept with 24 bits of the size of the body.
+    The file stays where it is, mapped into memory: an instant is read when it is asked for.
+    Positions are kept with 24 bits of the size of the body.
     """
 
     def __init__(self, run: "Run", part: _Part, offset: int):
@@ -156,7 +161,10 @@ class Run:
         file = self.folder / "motion.bin"
         if not file.is_file():
             raise Error(
-                f"{self.folder} has no motion.bin: it is no folder of a run, or the run kept no motion",
+                (
+                    f"{self.folder} has no motion.bin: it is no folder of a run, or the run kept no"
+                    " motion"
+                ),
                 Status.ERROR_FILE,
             )
         data = np.memmap(file, dtype=np.uint8, mode="r")
@@ -166,7 +174,10 @@ class Run:
         version, mark = source.take("<u4", 2).tolist()
         if version != _VERSION or mark != 0x01020304:
             raise Error(
-                f"{file} has version {version} or another byte order; this package reads version {_VERSION}",
+                (
+                    f"{file} has version {version} or another byte order; this package reads"
+                    f" version {_VERSION}"
+                ),
                 Status.ERROR_UNSUPPORTED,
             )
         head = int(source.take("<u8")[0])
@@ -207,7 +218,8 @@ class Run:
         return self[body]._part.triangles
 
     def energy(self) -> Any:
-        """The table energy.csv: a pandas.DataFrame where pandas is there, else a structured array."""
+        """The table energy.csv: a pandas.DataFrame where pandas is there, else a structured
+        array."""
         table = read_energy(self.folder)
         try:
             import pandas
@@ -222,16 +234,25 @@ class Run:
             return json.load(file)
 
     def __repr__(self) -> str:
-        return f"Run({os.fspath(self.folder)!r}, {len(self.times)} instants, bodies: {', '.join(self.bodies)})"
+        return (
+            f"Run({os.fspath(self.folder)!r}, {len(self.times)} instants, bodies:"
+            f" {', '.join(self.bodies)})"
+        )
 
     def _repr_html_(self) -> str:
-        """The report of ``brio view`` where it has been made, else a table."""
+        """In a notebook: the report of the run, with its motion in 3D. ``brio view`` makes it where
+        it has not been made; a table where it cannot."""
         report = self.folder / "report.html"
+        if not report.is_file():
+            with contextlib.suppress(Error):
+                execute(["view", "--print", os.fspath(self.folder)], False)
         if report.is_file():
-            page = html.escape(report.read_text(encoding="utf-8"))
-            return f'<iframe srcdoc="{page}" width="100%" height="640" style="border:0"></iframe>'
+            return frame(report.read_text(encoding="utf-8"), 900)
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{self[name].shape[1]} vertices</td></tr>"
             for name in self.bodies
         )
-        return f"<b>{html.escape(os.fspath(self.folder))}</b>: {len(self.times)} instants to {self.times[-1] if len(self.times) else 0:.6g} s<table>{rows}</table>"
+        return (
+            f"<b>{html.escape(os.fspath(self.folder))}</b>: {len(self.times)} instants to"
+            f" {self.times[-1] if len(self.times) else 0:.6g} s<table>{rows}</table>"
+        )

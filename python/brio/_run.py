@@ -5,18 +5,48 @@ import ctypes
 import json
 import os
 import pathlib
-import subprocess
 import tempfile
 from ctypes import byref
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _callbacks
-from ._library import CError, CProgress, CRunDef, Error, LogFunction, ProgressFunction, Status, _text, error_of, find_program, lib, program_environment
+from ._library import (
+    CError,
+    CProgress,
+    CRunDef,
+    Error,
+    LogFunction,
+    ProgressFunction,
+    Status,
+    _text,
+    error_of,
+    lib,
+)
+from ._command import execute, program
+from ._progress import Bar
 from ._sim import Iteration, Scene, Sets, _assignments, _plain, iteration_of, source_of
 
-__all__ = ["Progress", "RunResult", "compare", "integrators", "isa", "materials", "program", "read_energy", "run", "scenes", "set_log", "set_threads", "threads", "version"]
+__all__ = [
+    "Progress",
+    "RunResult",
+    "command",
+    "compare",
+    "forces",
+    "integrators",
+    "isa",
+    "laws",
+    "materials",
+    "program",
+    "read_energy",
+    "run",
+    "scenes",
+    "set_log",
+    "set_threads",
+    "threads",
+    "version",
+]
 
 Folder = Union[str, "os.PathLike[str]"]
 
@@ -47,22 +77,43 @@ class RunResult(NamedTuple):
         """The table energy.csv: a structured array, ``table["total"]``."""
         return read_energy(self.folder)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the report of the run, with its motion in 3D."""
+        from ._results import Run
+
+        return Run(self.folder)._repr_html_()
+
 
 def _of(raw: CProgress) -> Progress:
-    return Progress(raw.step, raw.steps, raw.time, raw.end, raw.energy, iteration_of(raw.inside.contents) if raw.inside else None)
+    return Progress(
+        raw.step,
+        raw.steps,
+        raw.time,
+        raw.end,
+        raw.energy,
+        iteration_of(raw.inside.contents) if raw.inside else None,
+    )
 
 
-def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume: bool = False, progress: Optional[Callable[[Progress], Any]] = None,
-        name: Optional[str] = None) -> RunResult:
+def run(
+    scene: Scene,
+    out: Optional[Folder] = None,
+    set: Sets = None,
+    force: bool = False,
+    resume: bool = False,
+    progress: Union[bool, Callable[[Progress], Any], None] = None,
+    name: Optional[str] = None,
+) -> RunResult:
     """Runs a scene to its end and writes its results into a folder, as ``brio run`` does: the same
-    bytes in energy.csv.
+    bytes in energy.csv. The folder is ``out``, otherwise NAME-out in the current folder.
 
     A folder with results is left alone, with ``brio.Error``, unless ``force`` (begin again) or
-    ``resume`` (continue). ``progress`` is called before the first and
-    after every step, and ten times a second within one that takes more than a second; if it returns
-    True, the run stops there. Ctrl-C stops it as well, with a
-    checkpoint. A step that fails is a ``brio.Error``, and so is an explosion, with the status
-    ``EXPLODED``. ``brio view FOLDER`` makes the page report.html.
+    ``resume`` (continue). A bar shows how far it is, in notebooks and on terminals; ``progress``
+    is True or False for a bar or none, or a function that is called before the first and after
+    every step, and ten times a second within one that takes more than a second: if it returns
+    True, the run stops there. Ctrl-C stops it as well, with a checkpoint. A step that fails is a
+    ``brio.Error``, and so is an explosion, with the status ``EXPLODED``. ``brio.Run`` has the
+    results.
 
     >>> import brio, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -70,22 +121,43 @@ def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume
     >>> result.steps, len(result.energy())
     (6, 7)
     """
+    if out is None:
+        named = name or ("scene" if isinstance(scene, Mapping) else os.fspath(scene))
+        out = pathlib.Path(named).stem + "-out"
     definition, last, error = CRunDef(), CProgress(), CError()
     source = source_of(scene, set, name)
     definition.source = source
-    definition.out, definition.force, definition.resume = os.fsencode(out), bool(force), bool(resume)
+    definition.out, definition.force, definition.resume = (
+        os.fsencode(out),
+        bool(force),
+        bool(resume),
+    )
     problems: List[BaseException] = []
+    hears = progress if callable(progress) else None
+    bar = Bar(False if hears else progress)  # type: ignore[arg-type]
 
     @ProgressFunction
     def tell(_: Any, raw: Any) -> int:  # also lets Ctrl-C through, since Python looks for it here
         try:
-            return bool(progress and progress(_of(raw.contents)) is True)
+            if bar.due():
+                at = raw.contents
+                words = f"t = {at.time:.4g} of {at.end:.4g} s  E = {at.energy:.5g} J"
+                if at.inside:
+                    words += (
+                        f"  step {at.inside.contents.step}, iteration"
+                        f" {at.inside.contents.iteration}"
+                    )
+                bar.update(at.step / max(at.steps, 1), words)
+            return bool(hears and hears(_of(raw.contents)) is True)
         except BaseException as problem:
             problems.append(problem)
             return 1
 
     definition.progress = tell
-    status = _callbacks.call(lib.brio_run, byref(definition), byref(last), byref(error))
+    try:
+        status = _callbacks.call(lib.brio_run, byref(definition), byref(last), byref(error))
+    finally:
+        bar.close()
     if problems:
         raise problems[0]
     if status and status != Status.STOPPED:
@@ -99,70 +171,116 @@ def read_energy(folder: Folder) -> np.ndarray:
     file = pathlib.Path(folder) / "energy.csv"
     with open(file, encoding="ascii") as text:
         names = text.readline().strip().split(",")
-        rows = [tuple(float(cell) if cell else np.nan for cell in line.rstrip("\n").split(",")) for line in text]
+        rows = [
+            tuple(float(cell) if cell else np.nan for cell in line.rstrip("\n").split(","))
+            for line in text
+        ]
     return np.array(rows, dtype=[(name, np.float64) for name in names])
 
 
 # ---- the program ---------------------------------------------------------------------------------
 
 
-def program() -> str:
-    """The path of the program ``brio`` that belongs to the library: BRIO_PROGRAM, beside the
-    library, or in the PATH."""
-    found = find_program(lib.brio_place)
-    if found:
-        return found
-    raise Error("the program brio was not found: install it, or give its path in BRIO_PROGRAM", Status.ERROR_FILE)
+def command(*arguments: Any, progress: Optional[bool] = None) -> str:
+    """A command of the program, ``brio.command("stability", "cloth")``; returns what it prints.
 
-
-def compare(scene: Scene, integrators: Sequence[Any], h: Sequence[Any] = (), out: Optional[Folder] = None, reference: Optional[str] = None, set: Sets = None,
-            force: bool = False) -> Dict[str, Any]:
-    """One scene with many integrators and step sizes, through the program's ``brio compare``;
-    returns what it writes to compare.json.
-
-    An integrator is a name or a map with ``type`` and parameters, a step size a number or a text
-    like ``"1/120"``. Without ``out`` the folder with plots
-    and report.html is not kept. Integrators and energies of yours are unknown to the program: run
-    those with ``brio.run``.
+    Integrators, energies, forces and contact laws of yours are known to it. What it refuses, or an
+    exit code other than 0, is a ``brio.Error``. A bar shows how far it is, where it shows one.
 
     >>> import brio
-    >>> table = brio.compare("cloth", ["backward-euler", {"type": "a-search"}], h=["1/60"], set={"time.end": 0.1})
+    >>> brio.command("cite", "bdf2").split("]")[0]
+    '[Hairer1996'
+    """
+    code, text, words = execute([str(one) for one in arguments], progress)
+    if code:
+        raise Error(
+            words or f"brio {arguments[0]} failed", _STATUS_OF.get(code, Status.ERROR_INPUT)
+        )
+    return text
+
+
+_STATUS_OF = {1: Status.NOT_CONVERGED, 2: Status.ERROR_INPUT}
+
+
+def compare(
+    scene: Scene,
+    integrators: Sequence[Any],
+    h: Sequence[Any] = (),
+    out: Optional[Folder] = None,
+    reference: Optional[str] = None,
+    set: Sets = None,
+    force: bool = False,
+    progress: Optional[bool] = None,
+) -> Dict[str, Any]:
+    """One scene with many integrators and step sizes, as ``brio compare``; returns what it writes
+    to compare.json.
+
+    An integrator is a name, one of yours too, or a map with ``type`` and parameters; a step size is
+    a number or a text like ``"1/120"``. Without ``out`` the folder with plots and report.html is
+    not kept. A bar shows how far it is, in notebooks and on terminals.
+
+    >>> import brio
+    >>> table = brio.compare("cloth", ["backward-euler", {"type": "a-search"}], h=["1/60"],
+    ...                      set={"time.end": 0.1})
     >>> [trial["integrator"] for trial in table["trials"]]
     ['backward-euler', 'a-search']
     """
-    listed = ",".join(one if isinstance(one, str) else json.dumps(one, default=_plain) for one in integrators)
+    listed = ",".join(
+        one if isinstance(one, str) else json.dumps(one, default=_plain) for one in integrators
+    )
     with tempfile.TemporaryDirectory() as temporary:
         if not isinstance(scene, (str, os.PathLike)):
             file = os.path.join(temporary, "scene.json")
             with open(file, "w", encoding="utf-8") as text:
                 json.dump(scene, text, default=_plain, allow_nan=False)
             scene = file
-        command = [program(), "compare", os.fspath(scene), "--json", "--quiet", "--integrators", listed, "--out", os.fspath(out or os.path.join(temporary, "compared"))]
+        folder = os.fspath(out or os.path.join(temporary, "compared"))
+        arguments = [
+            "compare",
+            os.fspath(scene),
+            "--json",
+            "--integrators",
+            listed,
+            "--out",
+            folder,
+        ]
         if len(h):
-            command += ["--h", ",".join(one if isinstance(one, str) else repr(float(one)) for one in h)]
+            sizes = [one if isinstance(one, str) else repr(float(one)) for one in h]
+            arguments += ["--h", ",".join(sizes)]
         if reference:
-            command += ["--reference", reference]
+            arguments += ["--reference", reference]
         for assignment in _assignments(set):
-            command += ["--set", assignment.decode()]
+            arguments += ["--set", assignment.decode()]
         if force:
-            command.append("--force")
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env=program_environment())
-    if done.returncode == 2 or not done.stdout.strip():
-        raise Error(done.stderr.strip() or "brio compare failed", Status.ERROR_INPUT)
-    return json.loads(done.stdout)
+            arguments.append("--force")
+        code, printed, words = execute(arguments, progress, quiet=["--quiet"])
+    if code == 2 or not printed.strip():
+        raise Error(words or "brio compare failed", Status.ERROR_INPUT)
+    return json.loads(printed)
 
 
 # ---- what there is -------------------------------------------------------------------------------
 
 
 def _names(at: Any) -> List[str]:
-    names, i = [], 0
+    names: List[str] = []
+    i = 0
     while True:
         found = at(i)
         if not found:
             return names
         names.append(_text(found if isinstance(found, bytes) else found.contents.name))
         i += 1
+
+
+def laws() -> List[str]:
+    """Names of all contact laws, those of yours included."""
+    return _names(lib.brio_law_at)
+
+
+def forces() -> List[str]:
+    """Names of all forces, those of yours included."""
+    return _names(lib.brio_force_at)
 
 
 def integrators() -> List[str]:
@@ -182,7 +300,9 @@ def scenes() -> List[str]:
     >>> "cloth" in brio.scenes()
     True
     """
-    return sorted(file.stem for file in pathlib.Path(os.fsdecode(lib.brio_scenes_folder())).glob("*.yaml"))
+    return sorted(
+        file.stem for file in pathlib.Path(os.fsdecode(lib.brio_scenes_folder())).glob("*.yaml")
+    )
 
 
 def version() -> str:

@@ -8,13 +8,43 @@ import os
 import threading
 import weakref
 from ctypes import byref, c_double, c_int, c_int64, c_void_p
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 
-from . import _callbacks
-from ._library import (MAX_VALUES, CContactEvent, CError, CField, CHand, CIteration, CLedger, CSource, CTriplets, CVertexBuffers, Error, Status, WatchFunction, _text,
-                       error_of, lib)
+from . import _callbacks, _show
+from ._library import (
+    MAX_VALUES,
+    CContactEvent,
+    CError,
+    CField,
+    CHand,
+    CIteration,
+    CLedger,
+    CSource,
+    CTriplets,
+    CVertexBuffers,
+    Error,
+    Status,
+    WatchFunction,
+    _text,
+    error_of,
+    lib,
+)
+
+from ._progress import Bar
 
 if TYPE_CHECKING:
     from ._edit import Edit
@@ -23,7 +53,19 @@ Scene = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Sets = Union[Mapping[str, Any], Sequence[str], None]
 Vector = Any  #: three numbers
 
-__all__ = ["Iteration", "Matrix", "Sim", "State", "Ledger", "Hand", "Attachment", "Contact", "load", "parse", "open_run"]
+__all__ = [
+    "Iteration",
+    "Matrix",
+    "Sim",
+    "State",
+    "Ledger",
+    "Hand",
+    "Attachment",
+    "Contact",
+    "load",
+    "parse",
+    "open_run",
+]
 
 
 # ---- scenes --------------------------------------------------------------------------------------
@@ -44,7 +86,10 @@ def _assignments(sets: Sets) -> List[bytes]:
     if isinstance(sets, str):
         raise TypeError('set takes a map or a list: set={"time.h": 1/120} or set=["time.h=1/120"]')
     if isinstance(sets, Mapping):
-        sets = [f"{key}={value if isinstance(value, str) else json.dumps(value, default=_plain, allow_nan=False)}" for key, value in sets.items()]
+        sets = [
+            f"{key}={value if isinstance(value, str) else json.dumps(value, default=_plain, allow_nan=False)}"
+            for key, value in sets.items()
+        ]
     return [text.encode() for text in sets]
 
 
@@ -105,7 +150,7 @@ def _open(source: CSource) -> "Sim":
     status = _callbacks.call(lib.brio_sim_open, byref(source), byref(pointer), byref(error))
     if status:
         raise error_of(status, error)
-    return Sim(_Handle(pointer.value))
+    return Sim(_Handle(pointer.value or 0))
 
 
 def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
@@ -115,7 +160,7 @@ def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
     status = _callbacks.call(lib.brio_run_open, os.fsencode(folder), byref(pointer), byref(error))
     if status:
         raise error_of(status, error)
-    return Sim(_Handle(pointer.value))
+    return Sim(_Handle(pointer.value or 0))
 
 
 # ---- memory --------------------------------------------------------------------------------------
@@ -144,7 +189,19 @@ class Iteration(NamedTuple):
 
 def iteration_of(raw: CIteration) -> Iteration:
     limit = tuple(_text(name) for name in raw.limit if name)
-    return Iteration(raw.step, raw.time, raw.h, raw.halvings, raw.iteration, raw.speed, raw.tol, raw.contacts, raw.moved, limit, raw.distance)
+    return Iteration(
+        raw.step,
+        raw.time,
+        raw.h,
+        raw.halvings,
+        raw.iteration,
+        raw.speed,
+        raw.tol,
+        raw.contacts,
+        raw.moved,
+        limit,
+        raw.distance,
+    )
 
 
 class _Handle:
@@ -158,8 +215,12 @@ class _Handle:
         self.watch: Any = None  # the function that the library calls
         self.kept: Any = None  # functions of forces, which it calls too
         self.lock = threading.Lock()
-        self.views: "weakref.WeakSet[_Memory]" = weakref.WeakSet()  # of the state, which another integrator may move
-        self.meshes: "weakref.WeakSet[_Memory]" = weakref.WeakSet()  # of the system, which an edit makes anew
+        self.views: "weakref.WeakSet[_Memory]" = (
+            weakref.WeakSet()
+        )  # of the state, which another integrator may move
+        self.meshes: "weakref.WeakSet[_Memory]" = (
+            weakref.WeakSet()
+        )  # of the system, which an edit makes anew
         self.edition = 0  # how often that was
 
     def __del__(self, free: Any = lib.brio_sim_free) -> None:
@@ -173,10 +234,17 @@ class _Memory:
 
     def __init__(self, owner: Any, address: int, shape: Tuple[int, ...], kind: str):
         self.owner = owner
-        self.__array_interface__ = {"version": 3, "data": (address, True), "shape": shape, "typestr": kind}
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address, True),
+            "shape": shape,
+            "typestr": kind,
+        }
 
 
-def _view(owner: Any, address: Optional[int], shape: Tuple[int, ...], kind: str) -> Tuple[np.ndarray, Optional[_Memory]]:
+def _view(
+    owner: Any, address: Optional[int], shape: Tuple[int, ...], kind: str
+) -> Tuple[np.ndarray, Optional[_Memory]]:
     if not address or 0 in shape:
         empty = np.empty(shape, np.dtype(kind))
         empty.flags.writeable = False
@@ -193,10 +261,15 @@ def vector(value: Vector, what: str) -> np.ndarray:
     return array
 
 
-def field_values(fields: Any, given: Mapping[str, Any], what: str) -> "ctypes.Array[c_double]":
-    """The values of a field table with its defaults."""
+def field_values(
+    fields: Any, given: Mapping[str, Any], what: str, start: Any = None
+) -> "ctypes.Array[c_double]":
+    """The values of a field table, with its defaults or those of ``start``."""
     values = (c_double * MAX_VALUES)()
-    lib.brio_fields_defaults(fields, values)
+    if start is None:
+        lib.brio_fields_defaults(fields, values)
+    else:
+        values[:] = start[:]
     names, at, rest = [], 0, dict(given)
     for i in range(MAX_VALUES):
         if not fields or not fields[i].name:
@@ -216,7 +289,7 @@ def field_values(fields: Any, given: Mapping[str, Any], what: str) -> "ctypes.Ar
                 numbers = np.concatenate([[numbers.size], numbers])
             if numbers.size > width or (field.type != 5 and numbers.size != width):
                 raise ValueError(f"{what}: {name}: expected {width} numbers, got {numbers.size}")
-            values[at:at + numbers.size] = numbers.tolist()
+            values[at : at + numbers.size] = numbers.tolist()
         at += width
     if rest:
         raise Error(f"{what} has no {', '.join(rest)}; there are: {', '.join(names) or 'none'}")
@@ -256,8 +329,11 @@ class Ledger(CLedger):
         return np.array(self._dissipated_by)
 
     def __repr__(self) -> str:
-        return (f"Ledger(time={self.time:.6g}, kinetic={self.kinetic:.6g}, potential={self.potential:.6g}, total={self.total:.6g}, "
-                f"added={self.added:.6g}, dissipated={self.dissipated:.6g}, step={self.step})")
+        return (
+            f"Ledger(time={self.time:.6g}, kinetic={self.kinetic:.6g},"
+            f" potential={self.potential:.6g}, total={self.total:.6g}, added={self.added:.6g},"
+            f" dissipated={self.dissipated:.6g}, step={self.step})"
+        )
 
 
 class State:
@@ -274,8 +350,10 @@ class State:
 class Contact:
     """Two bodies, or a body and an obstacle, that touched in the last step.
 
-    ``bodies`` and ``obstacle`` (None: two bodies) are names. ``change`` is "begins", "stays" or "ends". ``impulse`` (N s) is what the first body got,
-    ``pressing`` the same with the sizes of all forces added up; ``place`` is the middle of the ``contacts``, ``distance`` the smallest of theirs (m).
+    ``bodies`` and ``obstacle`` (None: two bodies) are names. ``change`` is "begins", "stays" or
+    "ends". ``impulse`` (N s) is what the first body got, ``pressing`` the same with the sizes of
+    all forces added up; ``place`` is the middle of the ``contacts``, ``distance`` the smallest of
+    theirs (m).
     """
 
     def __init__(self, raw: CContactEvent, sim: "Sim"):
@@ -326,7 +404,9 @@ class Hand:
 
     def drag(self, point: Vector) -> None:
         """The hand goes to a point; what it holds follows in the next steps."""
-        self.sim._check(self.sim._call(lib.brio_sim_drag, self._number(), vector(point, "drag").ctypes, None))
+        self.sim._check(
+            self.sim._call(lib.brio_sim_drag, self._number(), vector(point, "drag").ctypes, None)
+        )
 
     def release(self) -> None:
         """Lets go. A second time does nothing."""
@@ -352,7 +432,8 @@ Body = Union[int, str]
 
 
 class Matrix(NamedTuple):
-    """A sparse square matrix as its entries, where scipy is not installed. Entries of the same place add up."""
+    """A sparse square matrix as its entries, where scipy is not installed. Entries of the same
+    place add up."""
 
     size: int
     row: np.ndarray
@@ -405,7 +486,9 @@ class Sim:
     def _look(self, handle: _Handle) -> None:
         system = lib.brio_sim_system(handle.pointer)
         self._system = system
-        self._names = [_text(lib.brio_body_name(system, i)) for i in range(lib.brio_system_bodies(system))]
+        self._names = [
+            _text(lib.brio_body_name(system, i)) for i in range(lib.brio_system_bodies(system))
+        ]
         self._vertices = [lib.brio_body_vertices(system, i) for i in range(len(self._names))]
         self._coordinates = lib.brio_system_coordinates(system)
 
@@ -417,7 +500,10 @@ class Sim:
         if handle is None:
             return
         if not handle.lock.acquire(False):
-            raise Error("the simulation is in use: it cannot be closed from within one of its own calls or from another thread")
+            raise Error(
+                "the simulation is in use: it cannot be closed from within one of its own calls or"
+                " from another thread"
+            )
         self._handle = None
         handle.lock.release()
 
@@ -445,7 +531,10 @@ class Sim:
     def _call(self, function: Any, *arguments: Any) -> Any:
         handle = self._alive()
         if not handle.lock.acquire(False):
-            raise Error("the simulation is in use: not from another thread, nor from within one of its own calls")
+            raise Error(
+                "the simulation is in use: not from another thread, nor from within one of its own"
+                " calls"
+            )
         try:
             return _callbacks.call(function, handle.pointer, *arguments)
         finally:
@@ -466,16 +555,42 @@ class Sim:
 
     # ---- stepping ------------------------------------------------------------------------------
 
-    def step(self, count: int = 1, h: Optional[float] = None) -> None:
+    def step(
+        self, count: int = 1, h: Optional[float] = None, progress: Optional[bool] = None
+    ) -> None:
         """So many steps, of the scene's step size or of ``h`` seconds.
+
+        If it takes long, a bar shows how far it is: in notebooks and on terminals, or as
+        ``progress`` says.
 
         A step that cannot be done raises ``brio.Error`` and leaves the state as it was before that
         step.
         """
-        for _ in range(count):
-            status = self._call(lib.brio_sim_step, None) if h is None else self._call(lib.brio_sim_step_by, h, None)
+        bar = Bar(progress, "steps ") if count > 1 else None
+        try:
+            self._steps(count, h, bar)
+        finally:
+            if bar is not None:
+                bar.close()
+
+    def _steps(self, count: int, h: Optional[float], bar: Optional[Bar]) -> None:
+        for done in range(count):
+            if bar is not None and bar.due():
+                bar.update(done / count, f"t = {self.time:.4g} s")
+            status = (
+                self._call(lib.brio_sim_step, None)
+                if h is None
+                else self._call(lib.brio_sim_step_by, h, None)
+            )
             if status:
-                self._check(status, "" if h is None or (h > 0 and np.isfinite(h)) else f"a step of {h} s: it must be positive and finite")
+                self._check(
+                    status,
+                    (
+                        ""
+                        if h is None or (h > 0 and np.isfinite(h))
+                        else f"a step of {h} s: it must be positive and finite"
+                    ),
+                )
 
     def settle(self) -> None:
         """To static equilibrium; velocities become zero."""
@@ -562,11 +677,25 @@ class Sim:
         number = self._body(body)
         if out is None:
             out = np.empty(self._shape(number))
-        elif not isinstance(out, np.ndarray) or out.shape != self._shape(number) or out.dtype != np.float64:
-            got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-            raise ValueError(f'{what} of body "{self._names[number]}": out: expected float64 of shape {self._shape(number)}, got {got}')
+        elif (
+            not isinstance(out, np.ndarray)
+            or out.shape != self._shape(number)
+            or out.dtype != np.float64
+        ):
+            got = (
+                f"{out.dtype} of shape {out.shape}"
+                if isinstance(out, np.ndarray)
+                else type(out).__name__
+            )
+            raise ValueError(
+                f'{what} of body "{self._names[number]}": out: expected float64 of shape'
+                f" {self._shape(number)}, got {got}"
+            )
         elif not out.flags.c_contiguous or not out.flags.writeable or not out.flags.aligned:
-            raise ValueError(f'{what} of body "{self._names[number]}": out must be contiguous (C order) and writeable')
+            raise ValueError(
+                f'{what} of body "{self._names[number]}": out must be contiguous (C order) and'
+                " writeable"
+            )
         self._call(function, number, out.ctypes)
         return out
 
@@ -575,15 +704,20 @@ class Sim:
         number = self._body(body)
         array = np.ascontiguousarray(values, dtype=np.float64)
         if array.shape != self._shape(number):
-            raise ValueError(f'{what} of body "{self._names[number]}": expected an array of shape {self._shape(number)}, got {array.shape}')
+            raise ValueError(
+                f'{what} of body "{self._names[number]}": expected an array of shape'
+                f" {self._shape(number)}, got {array.shape}"
+            )
         status = self._call(function, number, array.ctypes, None)
         if status:
             bad = np.argwhere(~np.isfinite(array))
-            reason = f"{what} of body \"{self._names[number]}\": "
+            reason = f'{what} of body "{self._names[number]}": '
             if len(bad):
                 reason += f"that of vertex {bad[0][0]} is not finite"
             elif status == Status.STEP_REJECTED:
-                reason += "an element would be inverted, or bodies would touch, and that is forbidden"
+                reason += (
+                    "an element would be inverted, or bodies would touch, and that is forbidden"
+                )
             else:
                 reason += "it may move along x only, or they are not valid for it"
             raise Error(reason, status)
@@ -592,7 +726,9 @@ class Sim:
 
     def _state_view(self, function: Any) -> np.ndarray:
         handle = self._alive()
-        array, memory = _view(handle, function(self._call(lib.brio_sim_state)), (self._coordinates,), "<f8")
+        array, memory = _view(
+            handle, function(self._call(lib.brio_sim_state)), (self._coordinates,), "<f8"
+        )
         if memory is not None:
             handle.views.add(memory)
         return array
@@ -654,7 +790,8 @@ class Sim:
 
     @property
     def mass(self) -> Any:
-        """M, of the coordinates ``q``: a diagonal sparse matrix of scipy, or without scipy a ``brio.Matrix``."""
+        """M, of the coordinates ``q``: a diagonal sparse matrix of scipy, or without scipy a
+        ``brio.Matrix``."""
         found = np.empty(self._coordinates)
         self._call(lib.brio_sim_masses, found.ctypes)
         places = np.arange(len(found), dtype=np.int32)
@@ -664,7 +801,9 @@ class Sim:
     def gradient(self) -> np.ndarray:
         """dP/dq in N, of all of the potential."""
         found = np.empty(self._coordinates)
-        self._check(self._call(lib.brio_sim_gradient, found.ctypes), "the potential has no value here")
+        self._check(
+            self._call(lib.brio_sim_gradient, found.ctypes), "the potential has no value here"
+        )
         return found
 
     def _hessian(self, elements: bool) -> Any:
@@ -672,7 +811,10 @@ class Sim:
         status = self._call(lib.brio_sim_hessian, elements, byref(raw), byref(error))
         if status:
             raise error_of(status, error)
-        row, column, value = (np.ctypeslib.as_array(part, (raw.count,)).copy() for part in (raw.row, raw.column, raw.value))
+        row, column, value = (
+            np.ctypeslib.as_array(part, (raw.count,)).copy()
+            for part in (raw.row, raw.column, raw.value)
+        )
         size = raw.size
         lib.brio_triplets_free(byref(raw))
         return Matrix(size, row, column, value).sparse()
@@ -691,21 +833,33 @@ class Sim:
 
     @property
     def stiffness(self) -> Any:
-        """The same without the contact of surfaces: materials, attachments, hands, obstacles with a formula."""
+        """The same without the contact of surfaces: materials, attachments, hands, obstacles with a
+        formula."""
         return self._hessian(True)
 
     def _repr_html_(self) -> str:
+        """In a notebook: what it holds, and its bodies in 3D, to be turned with the mouse."""
         now = self.ledger()
-        rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{count} vertices</td></tr>" for name, count in zip(self._names, self._vertices))
-        return (f"<b>brio</b>: {html.escape(self.integrator)}, h = {self.h:.6g} s, t = {self.time:.6g} s, energy {now.total:.6g} J, "
-                f"{len(self.q)} coordinates<table>{rows}</table>")
+        rows = ", ".join(
+            f"{html.escape(name)} ({count} vertices)"
+            for name, count in zip(self._names, self._vertices)
+        )
+        return (
+            f"<p><b>brio</b>: {html.escape(self.integrator)}, h = {self.h:.6g} s, t ="
+            f" {self.time:.6g} s, energy {now.total:.6g} J, {len(self.q)} coordinates; {rows}</p>"
+            + _show.frame(_show.scene_page(self), 360)
+        )
 
     # ---- checkpoints ---------------------------------------------------------------------------
 
     def snapshot(self) -> State:
         """A copy of the state, for ``restore``."""
         pointer = c_void_p()
-        self._check(self._call(lambda sim: lib.brio_state_copy(lib.brio_sim_state(sim), byref(pointer), None)))
+        self._check(
+            self._call(
+                lambda sim: lib.brio_state_copy(lib.brio_sim_state(sim), byref(pointer), None)
+            )
+        )
         return State(pointer.value or 0, self._alive())
 
     def restore(self, state: State) -> None:
@@ -715,7 +869,9 @@ class Sim:
         if state._sim() is not self._alive():
             raise Error("this state is of another simulation")
         if state._edition != self._alive().edition:
-            raise Error("this state is from before an edit, and of other bodies: save and resume keep both")
+            raise Error(
+                "this state is from before an edit, and of other bodies: save and resume keep both"
+            )
         self._call(lambda sim: lib.brio_state_assign(lib.brio_sim_state(sim), state._pointer))
 
     def save(self, file: "Union[str, os.PathLike[str]]", force: bool = False) -> None:
@@ -745,7 +901,10 @@ class Sim:
         handle = self._alive()
         count = len(handle.views) + len(handle.meshes)
         if count:
-            raise Error(f"{count} arrays look into the simulation (q, v, triangles, edges, tets), and an edit makes it anew: drop them first, or keep copies")
+            raise Error(
+                f"{count} arrays look into the simulation (q, v, triangles, edges, tets), and an"
+                " edit makes it anew: drop them first, or keep copies"
+            )
 
     def _renewed(self) -> None:
         handle = self._alive()
@@ -754,7 +913,8 @@ class Sim:
         self._look(handle)
 
     def edit(self) -> "Edit":
-        """Changes of bodies, obstacles, pins, rods and forces, all at once at the end of a ``with`` block.
+        """Changes of bodies, obstacles, pins, rods and forces, all at once at the end of a ``with``
+        block.
 
         >>> import brio
         >>> sim = brio.load("spinning-cube")
@@ -763,13 +923,17 @@ class Sim:
         >>> sim.step()
         """
         from ._edit import Edit
+
         return Edit(self)
 
     @property
     def obstacles(self) -> List[str]:
         """Their names, in order; "" of one that was removed."""
         self._alive()
-        return [_text(lib.brio_obstacle_name(self._system, i)) for i in range(lib.brio_system_obstacles(self._system))]
+        return [
+            _text(lib.brio_obstacle_name(self._system, i))
+            for i in range(lib.brio_system_obstacles(self._system))
+        ]
 
     def _obstacle(self, obstacle: Body) -> int:
         names = self.obstacles
@@ -786,8 +950,16 @@ class Sim:
         self._call(lib.brio_sim_obstacle_positions, number, x.ctypes)
         return x
 
+    def obstacle_triangles(self, obstacle: Body = 0) -> np.ndarray:
+        """Triangles of a mesh that bodies meet, n x 3; none of a plane or a solid."""
+        count = c_int64()
+        number = self._obstacle(obstacle)
+        address = lib.brio_obstacle_triangles(self._system, number, byref(count))
+        return _view(self._alive(), address, (count.value, 3), "<i4")[0].copy()
+
     def move_obstacle(self, obstacle: Body, positions: Any) -> None:
-        """Over the next step the vertices of a mesh (n x 3) go to new places, and rest there. What is in the way is pushed."""
+        """Over the next step the vertices of a mesh (n x 3) go to new places, and rest there. What
+        is in the way is pushed."""
         number = self._obstacle(obstacle)
         x = np.ascontiguousarray(positions, dtype=np.float64)
         count = lib.brio_obstacle_vertices(self._system, number)
@@ -805,7 +977,8 @@ class Sim:
         self._driven = driven
 
     def note_contacts(self, most: int = 256) -> None:
-        """From now on steps note who touches, up to ``most`` pairs of bodies and obstacles; 0: no longer."""
+        """From now on steps note who touches, up to ``most`` pairs of bodies and obstacles; 0: no
+        longer."""
         error = CError()
         status = self._call(lib.brio_sim_note_contacts, most, byref(error))
         if status:
@@ -818,14 +991,25 @@ class Sim:
         self._call(lib.brio_sim_contacts, ctypes.byref(events), count)
         return [Contact(event, self) for event in events[:count]]
 
-    def draw(self, body: Body = 0, dtype: Any = np.float32, out: Optional[Tuple[np.ndarray, np.ndarray]] = None) -> Tuple[np.ndarray, np.ndarray]:
-        """Positions and unit normals of what is drawn of a body, n x 3 each, in single or double precision; into ``out`` if it is given."""
+    def draw(
+        self,
+        body: Body = 0,
+        dtype: Any = np.float32,
+        out: Optional[Tuple[np.ndarray, np.ndarray]] = None,
+    ) -> Tuple[np.ndarray, np.ndarray]:
+        """Positions and unit normals of what is drawn of a body, n x 3 each, in single or double
+        precision; into ``out`` if it is given."""
         number = self._body(body)
         shape = (lib.brio_body_drawn_vertices(self._system, number), 3)
         arrays = out or (np.empty(shape, dtype), np.empty(shape, dtype))
         kind = arrays[0].dtype
-        if kind not in (np.float32, np.float64) or any(a.shape != shape or a.dtype != kind or not a.flags.c_contiguous for a in arrays):
-            raise ValueError(f"out: expected two contiguous arrays of shape {shape} in single or double precision")
+        if kind not in (np.float32, np.float64) or any(
+            a.shape != shape or a.dtype != kind or not a.flags.c_contiguous for a in arrays
+        ):
+            raise ValueError(
+                f"out: expected two contiguous arrays of shape {shape} in single or double"
+                " precision"
+            )
         buffers = CVertexBuffers()
         ends = ("position_float", "normal_float") if kind == np.float32 else ("position", "normal")
         for name, array in zip(ends, arrays):
@@ -854,7 +1038,16 @@ class Sim:
         number = c_int(-1)
         place = vector(point, "grab")
         which = -1 if body is None else self._body(body)
-        self._check(self._call(lib.brio_sim_grab, which, place.ctypes, np.nan if k is None else k, byref(number), None))
+        self._check(
+            self._call(
+                lib.brio_sim_grab,
+                which,
+                place.ctypes,
+                np.nan if k is None else k,
+                byref(number),
+                None,
+            )
+        )
         return Hand(self, number.value)
 
     def grab_vertex(self, vertex: int, body: Body = 0, k: Optional[float] = None) -> Hand:
@@ -862,16 +1055,40 @@ class Sim:
         number = c_int(-1)
         count = self.vertices(body)
         if not 0 <= int(vertex) < count:
-            raise Error(f'there is no vertex {vertex} in body "{self._names[self._body(body)]}", which has {count}')
-        self._check(self._call(lib.brio_sim_grab_vertex, self._body(body), int(vertex), np.nan if k is None else k, byref(number), None))
+            raise Error(
+                f'there is no vertex {vertex} in body "{self._names[self._body(body)]}", which has'
+                f" {count}"
+            )
+        self._check(
+            self._call(
+                lib.brio_sim_grab_vertex,
+                self._body(body),
+                int(vertex),
+                np.nan if k is None else k,
+                byref(number),
+                None,
+            )
+        )
         return Hand(self, number.value)
 
-    def grab_ray(self, origin: Vector, direction: Vector, k: Optional[float] = None) -> Optional[Hand]:
+    def grab_ray(
+        self, origin: Vector, direction: Vector, k: Optional[float] = None
+    ) -> Optional[Hand]:
         """A hand where a ray first meets a body, with the place as ``hit``; None if it meets
         nothing."""
         number, hit = c_int(-1), np.zeros(3)
         start, along = vector(origin, "grab_ray"), vector(direction, "grab_ray")
-        self._check(self._call(lib.brio_sim_grab_ray, start.ctypes, along.ctypes, np.nan if k is None else k, byref(number), hit.ctypes, None))
+        self._check(
+            self._call(
+                lib.brio_sim_grab_ray,
+                start.ctypes,
+                along.ctypes,
+                np.nan if k is None else k,
+                byref(number),
+                hit.ctypes,
+                None,
+            )
+        )
         return Hand(self, number.value, hit) if number.value >= 0 else None
 
     @property
@@ -889,16 +1106,28 @@ class Sim:
         count = self._call(lib.brio_sim_attachments)
         if not 0 <= i < count:
             raise Error(f"there is no attachment {i}; there are {count}")
-        self._check(self._call(lib.brio_sim_move_attachment, i, vector(point, "move_attachment").ctypes, None), "")
+        self._check(
+            self._call(
+                lib.brio_sim_move_attachment, i, vector(point, "move_attachment").ctypes, None
+            ),
+            "",
+        )
 
     def set_force(self, force: int, factor: float) -> None:
         """A factor of a force, by its number in the scene, from now on."""
-        self._check(self._call(lib.brio_sim_set_force, force, factor, None), "there is no such force, or the factor is not finite")
+        self._check(
+            self._call(lib.brio_sim_set_force, force, factor, None),
+            "there is no such force, or the factor is not finite",
+        )
 
     def reaction(self, constraint: int) -> Tuple[np.ndarray, np.ndarray]:
-        """Force (N) and torque about its point (N m) of a constraint on its body a, as the last step found them."""
+        """Force (N) and torque about its point (N m) of a constraint on its body a, as the last
+        step found them."""
         force, torque = np.zeros(3), np.zeros(3)
-        self._check(self._call(lib.brio_sim_reaction, constraint, force.ctypes, torque.ctypes), "there is no such constraint")
+        self._check(
+            self._call(lib.brio_sim_reaction, constraint, force.ctypes, torque.ctypes),
+            "there is no such constraint",
+        )
         return force, torque
 
     def stitches(self) -> Tuple[int, int]:
@@ -908,19 +1137,30 @@ class Sim:
 
     def set_gravity(self, gravity: Vector) -> None:
         """From now on, in m/s2."""
-        self._check(self._call(lib.brio_sim_set_gravity, vector(gravity, "gravity").ctypes, None), "gravity must be finite")
+        self._check(
+            self._call(lib.brio_sim_set_gravity, vector(gravity, "gravity").ctypes, None),
+            "gravity must be finite",
+        )
 
     def material(self, name: str, body: Body = 0) -> float:
         """A parameter of a body's material."""
         value = c_double()
         number = self._body(body)
         status = self._call(lib.brio_sim_material, number, name.encode(), byref(value))
-        self._check(status, f"the material {_text(lib.brio_body_material(self._system, number))} has no parameter {name}")
+        self._check(
+            status,
+            (
+                f"the material {_text(lib.brio_body_material(self._system, number))} has no"
+                f" parameter {name}"
+            ),
+        )
         return value.value
 
     def set_material(self, name: str, value: float, body: Body = 0) -> None:
         """Changes a parameter of a body's material. Masses and rest shapes cannot be changed."""
-        self._check(self._call(lib.brio_sim_set_material, self._body(body), name.encode(), value, None))
+        self._check(
+            self._call(lib.brio_sim_set_material, self._body(body), name.encode(), value, None)
+        )
 
     def set_damping(self, i: int, name: str, value: float) -> None:
         """Changes a value of the scene's i-th damping model."""
@@ -929,7 +1169,10 @@ class Sim:
     def damping(self, i: int, name: str) -> float:
         """A value of the scene's i-th damping model."""
         value = c_double()
-        self._check(self._call(lib.brio_sim_damping, i, name.encode(), byref(value)), f"there is no value {name} of damping model {i}")
+        self._check(
+            self._call(lib.brio_sim_damping, i, name.encode(), byref(value)),
+            f"there is no value {name} of damping model {i}",
+        )
         return value.value
 
     @property
@@ -950,6 +1193,8 @@ class Sim:
         handle = self._alive()
         now = lib.brio_integrator(self.integrator.encode()).contents
         if now.history != found.contents.history and len(handle.views):
-            raise Error(f"{len(handle.views)} arrays look into the state (q, v), and {name} needs another room for its history, so that the state moves: "
-                        "drop them first, or keep copies")
+            raise Error(
+                f"{len(handle.views)} arrays look into the state (q, v), and {name} needs another"
+                " room for its history, so that the state moves: drop them first, or keep copies"
+            )
         self._check(self._call(lib.brio_sim_set_integrator, name.encode(), filled, None))

@@ -6,6 +6,7 @@
 #include "build.h"
 
 #include "../handle.h"
+#include "brio/plugin.h"
 
 #include <stdlib.h>
 
@@ -95,9 +96,9 @@ static BrioStatus check_definition(const BrioBuilder *b, const BrioForceType *ty
     BRIO_CHECK(check_formulas(type, def, error));
     if (def->path_count && !type->path)
         return brio__error(error, BRIO_ERROR_INPUT, "the force %s takes no path", type->name);
-    if (type->called != (def->function != NULL))
+    if ((type->called && !type->def) != (def->function != NULL))
         return brio__error(error, BRIO_ERROR_ARGUMENT, "the force %s %s a function", type->name,
-                           type->called ? "needs" : "takes no");
+                           type->called && !type->def ? "needs" : "takes no");
     for (int i = 0; i < def->body_count; i++)
         if (def->bodies[i] < 0 || def->bodies[i] >= b->body_count)
             return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body %d", def->bodies[i]);
@@ -140,8 +141,9 @@ static BrioStatus compile(BrioForce *force, const BrioForceDef *def, BrioError *
         return brio__error(error, BRIO_ERROR_INPUT,
                            "the factor of the force %s is one number: its formula is of t only",
                            type->name);
-    force->conservative =
-        type->called ? def->has_potential != 0 : !type->push && !type->triangle && !placed;
+    force->conservative = type->def      ? type->def->has_potential != 0
+                          : type->called ? def->has_potential != 0
+                                         : !type->push && !type->triangle && !placed;
     force->varies =
         def->key_count > 1 || def->path_count > 1 || type->called || (uses & BRIO_FORMULA_TIME);
     return BRIO_OK;

@@ -68,7 +68,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     size_t coordinates = 3 * (size_t)system->block_count;
     for (int k = 0; k < system->force_count; k++) {
         triangles += (size_t)system->force[k].triangle_count;
-        if (system->force[k].function)
+        if (system->force[k].type->called)
             called = BRIO_MAX(called, 3 * (size_t)system->force[k].vertex_count);
     }
     m->system = system;
@@ -124,11 +124,11 @@ static void push_function(Model *m, const BrioForce *force, double scale, double
         memcpy(m->call_v + 3 * i, m->v + at, 3 * sizeof *m->v);
     }
     memset(m->call_f, 0, 3 * count * sizeof *m->call_f);
-    force->function(force->user, &(BrioForceCall){.time = time,
-                                                  .count = force->vertex_count,
-                                                  .x = m->call_x,
-                                                  .v = m->call_v,
-                                                  .force = m->call_f});
+    brio__force_call(force, &(BrioForceCall){.time = time,
+                                             .count = force->vertex_count,
+                                             .x = m->call_x,
+                                             .v = m->call_v,
+                                             .force = m->call_f});
     scale *= brio__force_factor(force, m->x, time);
     for (size_t i = 0; i < count; i++)
         for (int r = 0; r < 3; r++)
@@ -186,7 +186,7 @@ static void evaluate(Model *m, const BrioState *state, double time)
         const BrioForce *force = &s->force[k];
         double scale = state->param[force->param];
         if (force->conservative || force->type->triangle) continue;
-        if (force->function)
+        if (force->type->called)
             push_function(m, force, scale, time);
         else
             push_vertices(m, force, scale, time);

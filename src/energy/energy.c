@@ -3,6 +3,7 @@
 #include "energy.h"
 
 #include "law.h"
+#include "registered_law.h"
 
 #define ENERGY(symbol) extern const BrioEnergy brio__energy_##symbol##_baseline;
 #include "list.def"
@@ -71,6 +72,20 @@ static const BrioLawKernels *const *laws(BrioIsa isa)
 #endif
     (void)isa;
     return laws_baseline;
+}
+
+extern const BrioLawKernels brio__law_kernels_registered_baseline;
+#ifdef BRIO_HAVE_ISA_KERNELS
+extern const BrioLawKernels brio__law_kernels_registered_avx2, brio__law_kernels_registered_avx512;
+#endif
+
+const BrioLawKernels *brio__registered_law_kernels(void)
+{
+#ifdef BRIO_HAVE_ISA_KERNELS
+    if (brio__isa() == BRIO_ISA_AVX512) return &brio__law_kernels_registered_avx512;
+    if (brio__isa() == BRIO_ISA_AVX2) return &brio__law_kernels_registered_avx2;
+#endif
+    return &brio__law_kernels_registered_baseline;
 }
 
 /* Those of list.def, those of the laws, those registered at run time. */

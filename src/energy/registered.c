@@ -5,10 +5,11 @@
 #include "../field.h"
 #include "../vec.h"
 #include "energy.h"
+#include "registered_law.h"
 
 #include <string.h>
 
-enum { MAX = 64, NODES = 4, SIZE = 3 * NODES };
+enum { MAX = 128, NODES = 4, SIZE = 3 * NODES };
 
 static BrioEnergy registered[MAX];
 static int registered_count;
@@ -155,6 +156,16 @@ static double spring_magnitude(const double *rest) { return rest[0] * rest[1] * 
 static double tet_magnitude(const double *rest) { return rest[1]; }
 
 /* ---- registration ----------------------------------------------------------------------- */
+
+BrioStatus brio__register_energies(const BrioEnergy *energies, int count, BrioError *error)
+{
+    if (registered_count + count > MAX)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%d energies are registered already, and there is no room for more",
+                           registered_count);
+    for (int i = 0; i < count; i++) registered[registered_count++] = energies[i];
+    return BRIO_OK;
+}
 
 BrioEnergyDef brio_default_energy(void) { return (BrioEnergyDef){.kind = BRIO_KIND_SPRINGS}; }
 

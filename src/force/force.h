@@ -42,7 +42,8 @@ typedef struct BrioForceType {
     bool three;       /* may have three formulas, one for each component */
     bool path;        /* may have a path */
     bool linear;      /* its potential, if it has one, is linear in x */
-    bool called;      /* is a function of the program: not for scenes */
+    bool called;      /* is a function of the program: not for scenes, unless registered */
+    const struct BrioForceTypeDef *def; /* registered at run time; otherwise NULL */
 } BrioForceType;
 
 /* A force of a system. */
@@ -71,6 +72,9 @@ struct BrioForce {
 const BrioForceType *brio__force_type(const char *name); /* NULL: none of that name */
 const BrioForceType *brio__force_type_at(int i);         /* NULL past the last */
 void brio__force_free(BrioForce *force);                 /* what it points to */
+
+/* Of forces that are a function (`called`): the program's for this force, or that of its type. */
+double brio__force_call(const BrioForce *force, const BrioForceCall *call);
 
 /* The factor at a place and a time; of a kind that evaluates the formula itself that of the keys.
  */

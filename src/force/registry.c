@@ -1,7 +1,9 @@
 /* The registry of forces, their factors in time and place, and the volume of closed surfaces. */
 #include "force.h"
 
+#include "../field.h"
 #include "../vec.h"
+#include "brio/plugin.h"
 
 #include <string.h>
 
@@ -15,16 +17,30 @@ static const BrioForceType *const table[] = {
 #undef FORCE
 };
 
+enum { MAX = 64 };
+static BrioForceType registered[MAX];
+static int registered_count;
+
 const BrioForceType *brio__force_type_at(int i)
 {
-    return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL;
+    if (i >= 0 && i < (int)BRIO_COUNT(table)) return table[i];
+    i -= (int)BRIO_COUNT(table);
+    return i >= 0 && i < registered_count ? &registered[i] : NULL;
 }
 
 const BrioForceType *brio__force_type(const char *name)
 {
-    for (size_t i = 0; name && i < BRIO_COUNT(table); i++)
-        if (!strcmp(table[i]->name, name)) return table[i];
+    const BrioForceType *type;
+    for (int i = 0; name && (type = brio__force_type_at(i)); i++)
+        if (!strcmp(type->name, name)) return type;
     return NULL;
+}
+
+double brio__force_call(const BrioForce *force, const BrioForceCall *call)
+{
+    const BrioForceTypeDef *def = force->type->def;
+    if (def) return def->function(def->user, force->values, call);
+    return force->function(force->user, call);
 }
 
 void brio__force_free(BrioForce *force)
@@ -101,4 +117,31 @@ const BrioField *brio_force_fields(const char *type)
     BRIO_NEEDS_OR(type, NULL);
     const BrioForceType *found = brio__force_type(type);
     return found ? found->fields : NULL;
+}
+
+BrioStatus brio_register_force(const BrioForceTypeDef *def, BrioError *error)
+{
+    static const BrioField none[] = {{0}};
+    BRIO_NEEDS(def, error);
+    if (!def->name || !def->name[0] || !def->function)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "a force needs a name and a function");
+    if (brio__force_type(def->name))
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "there is a force \"%s\" already; choose another name", def->name);
+    const BrioField *fields = def->fields ? def->fields : none;
+    if (brio__fields_count(fields) > BRIO_MAX_VALUES)
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "force %s: its fields need more than the %d values that there is room "
+                           "for",
+                           def->name, BRIO_MAX_VALUES);
+    if (registered_count == MAX)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%d forces are registered already, and there is no room for more", MAX);
+    registered[registered_count++] = (BrioForceType){.name = def->name,
+                                                     .summary = def->summary ? def->summary : "",
+                                                     .citation = def->citation,
+                                                     .fields = fields,
+                                                     .called = true,
+                                                     .def = def};
+    return BRIO_OK;
 }

@@ -40,7 +40,7 @@ static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void
     for (int k = 0; k < system->force_count; k++) {
         const BrioForce *force = &system->force[k];
         count += force->conservative;
-        if (force->function) called = BRIO_MAX(called, force->vertex_count);
+        if (force->type->called) called = BRIO_MAX(called, force->vertex_count);
     }
     if (!count) return BRIO_OK;
     Forces *f = brio__calloc(1, sizeof *f);
@@ -87,10 +87,10 @@ static double value_of_function(Forces *f, const BrioForce *force, const BrioPos
     for (int64_t i = 0; i < force->vertex_count; i++)
         memcpy(f->x + 3 * i, pose->x + 3 * (int64_t)force->vertex[i], 3 * sizeof *f->x);
     memset(f->f, 0, 3 * (size_t)force->vertex_count * sizeof *f->f);
-    double e = scale * force->function(force->user, &(BrioForceCall){.time = pose->time,
-                                                                     .count = force->vertex_count,
-                                                                     .x = f->x,
-                                                                     .force = world ? f->f : NULL});
+    double e = scale * brio__force_call(force, &(BrioForceCall){.time = pose->time,
+                                                                .count = force->vertex_count,
+                                                                .x = f->x,
+                                                                .force = world ? f->f : NULL});
     for (int64_t i = 0; world && i < force->vertex_count; i++)
         for (int r = 0; r < 3; r++)
             world[3 * (int64_t)force->vertex[i] + r] -= scale * f->f[3 * i + r];
@@ -126,7 +126,7 @@ static void volume_law(const BrioForce *force, const BrioPose *pose, double e[3]
 
 static double value_of(Forces *f, const BrioForce *force, const BrioPose *pose, double *world)
 {
-    if (force->function) return value_of_function(f, force, pose, world);
+    if (force->type->called) return value_of_function(f, force, pose, world);
     if (!force->type->volume) return value_of_vertices(f, force, pose, world);
     double e[3];
     volume_law(force, pose, e);
@@ -192,11 +192,11 @@ static void add_function(Forces *f, const BrioForce *force, const BrioPose *pose
         memcpy(f->x + 3 * i, pose->x + 3 * (int64_t)force->vertex[i], 3 * sizeof *f->x);
     memset(f->f, 0, 3 * (size_t)force->vertex_count * sizeof *f->f);
     memset(f->h, 0, 6 * (size_t)force->vertex_count * sizeof *f->h);
-    force->function(force->user, &(BrioForceCall){.time = pose->time,
-                                                  .count = force->vertex_count,
-                                                  .x = f->x,
-                                                  .force = f->f,
-                                                  .hessian = f->h});
+    brio__force_call(force, &(BrioForceCall){.time = pose->time,
+                                             .count = force->vertex_count,
+                                             .x = f->x,
+                                             .force = f->f,
+                                             .hessian = f->h});
     for (int64_t i = 0; i < force->vertex_count; i++) {
         double h[6];
         memcpy(h, f->h + 6 * i, sizeof h);
@@ -233,7 +233,7 @@ static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool 
     for (int k = 0; k < s->force_count; k++) {
         const BrioForce *force = &s->force[k];
         if (!force->conservative) continue;
-        if (force->function)
+        if (force->type->called)
             add_function(f, force, pose, weight, project, &matrix->A);
         else if (force->type->energy)
             add_vertices(s, force, pose, weight, project, &matrix->A);

@@ -135,9 +135,10 @@ static BrioStatus find_type(BrioNode *node, const BrioForceType **type, BrioErro
     BRIO_CHECK(brio__expect(node, BRIO_NODE_MAP, error));
     BRIO_CHECK(brio__type_of(node, &name, error));
     *type = brio__force_type(name);
-    if (*type && !(*type)->called) return BRIO_OK;
+    if (*type && !((*type)->called && !(*type)->def)) return BRIO_OK;
     for (int i = 0; brio__force_type_at(i) && count < (int)BRIO_COUNT(names); i++)
-        if (!brio__force_type_at(i)->called) names[count++] = brio__force_type_at(i)->name;
+        if (!brio__force_type_at(i)->called || brio__force_type_at(i)->def)
+            names[count++] = brio__force_type_at(i)->name;
     return brio__no_such(brio__type_node(node), "force", name, names, count, error);
 }
 

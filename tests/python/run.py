@@ -1,10 +1,13 @@
-"""Runs one file of tests as CTest and the closing count of `make test` expect it: run.py test_NAME."""
+"""Runs one file of tests as CTest and the closing count of `make test` expect it: run.py
+test_NAME."""
 import importlib.util
 import os
 import sys
 import unittest
 
-root = os.environ.get("BRIO_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+root = os.environ.get("BRIO_SOURCE_DIR") or os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+)
 sys.path[:0] = [os.path.join(root, "python"), os.path.dirname(os.path.abspath(__file__))]
 
 if importlib.util.find_spec("numpy") is None:
@@ -33,9 +36,20 @@ class Result(unittest.TextTestResult):
 
     def addError(self, test, error):
         super().addError(test, error)
-        print(f"[  FAILED  ] {test.id().split('.', 1)[1] if '.' in test.id() else test.id()}", flush=True)
+        print(
+            f"[  FAILED  ] {test.id().split('.', 1)[1] if '.' in test.id() else test.id()}",
+            flush=True,
+        )
 
 
-names = sys.argv[1:] or sorted(name[:-3] for name in os.listdir(os.path.dirname(os.path.abspath(__file__))) if name.startswith("test_"))
+names = sys.argv[1:] or sorted(
+    name[:-3]
+    for name in os.listdir(os.path.dirname(os.path.abspath(__file__)))
+    if name.startswith("test_")
+)
 tests = unittest.defaultTestLoader.loadTestsFromNames(names)
-sys.exit(not unittest.TextTestRunner(stream=sys.stderr, verbosity=0, resultclass=Result).run(tests).wasSuccessful())
+sys.exit(
+    not unittest.TextTestRunner(stream=sys.stderr, verbosity=0, resultclass=Result)
+    .run(tests)
+    .wasSuccessful()
+)

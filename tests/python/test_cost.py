@@ -31,14 +31,22 @@ def from_python():
 
 def from_c():
     sets = [f"{key}={value}" for key, value in SETS.items()]
-    done = subprocess.run([os.environ["BRIO_STEPS"], SCENE, "2", str(STEPS), *sets], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [os.environ["BRIO_STEPS"], SCENE, "2", str(STEPS), *sets],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     return float(done.stdout)
 
 
 class Cost(unittest.TestCase):
-    @unittest.skipUnless(os.environ.get("BRIO_STEPS"), "there is no program to compare with: BRIO_STEPS is not set")
+    @unittest.skipUnless(
+        os.environ.get("BRIO_STEPS"), "there is no program to compare with: BRIO_STEPS is not set"
+    )
     def test_steps(self):
-        """Less than 5 % more than from C: processor time, one thread, the least of rounds taken in turn; more rounds if the machine is busy."""
+        """Less than 5 % more than from C: processor time, one thread, the least of rounds taken in
+        turn; more rounds if the machine is busy."""
         python = c = 1e300
         for rounds in range(1, 9):
             c = min(c, from_c())
@@ -46,19 +54,39 @@ class Cost(unittest.TestCase):
             if rounds >= 2 and python < 1.05 * c:
                 break
         vertices = brio.load(SCENE, set=SETS).vertices()
-        print(f"{vertices} vertices: {1e3 * c / STEPS:.3f} ms a step from C, {1e3 * python / STEPS:.3f} ms from Python: ratio {python / c:.4f} after {rounds} rounds")
+        print(
+            f"{vertices} vertices: {1e3 * c / STEPS:.3f} ms a step from C,"
+            f" {1e3 * python / STEPS:.3f} ms from Python: ratio {python / c:.4f} after"
+            f" {rounds} rounds"
+        )
         self.assertLess(python, 1.05 * c)
 
     def test_overhead_of_a_call(self):
-        sim = brio.load({"time": {"h": 1e-3}, "integrator": "symplectic-euler", "bodies": [{"shape": {"type": "line", "length": 1, "cells": 1}, "material": {"type": "hooke", "vertex_mass": 1}}]})
+        sim = brio.load(
+            {
+                "time": {"h": 1e-3},
+                "integrator": "symplectic-euler",
+                "bodies": [
+                    {
+                        "shape": {"type": "line", "length": 1, "cells": 1},
+                        "material": {"type": "hooke", "vertex_mass": 1},
+                    }
+                ],
+            }
+        )
         start = time.process_time()
         for _ in range(10000):
             sim.step()
-        print(f"{1e2 * (time.process_time() - start):.2f} us for a step of two vertices, all in all")
+        print(
+            f"{1e2 * (time.process_time() - start):.2f} us for a step of two vertices, all in all"
+        )
         self.assertEqual(sim.ledger().step, 10000)
 
     def test_memory(self):
-        scene = '{"bodies": [{"shape": {"type": "line", "length": 1, "cells": 4}, "material": {"type": "hooke", "vertex_mass": 1}}]}'
+        scene = (
+            '{"bodies": [{"shape": {"type": "line", "length": 1, "cells": 4}, "material": {"type":'
+            ' "hooke", "vertex_mass": 1}}]}'
+        )
 
         def cycles(count):
             for i in range(count):
@@ -74,6 +102,7 @@ class Cost(unittest.TestCase):
                         sim.positions("none")
                     except brio.Error:
                         pass
+
         cycles(1000)
         before = resident()
         cycles(10000)

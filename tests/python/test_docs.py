@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import brio
-from brio import _build, _library, _own, _run, _sim
+from brio import _build, _command, _forces, _library, _own, _results, _run, _sim
 
 ROOT = os.environ.get("BRIO_SOURCE_DIR", ".")
 
@@ -15,7 +15,7 @@ ROOT = os.environ.get("BRIO_SOURCE_DIR", ".")
 class Docs(unittest.TestCase):
     def test_examples(self):
         tried = 0
-        for module in (brio, _build, _library, _sim, _run, _own):
+        for module in (brio, _build, _command, _forces, _library, _sim, _run, _results, _own):
             result = doctest.testmod(module)
             self.assertEqual(result.failed, 0, module.__name__)
             tried += result.attempted
@@ -29,7 +29,8 @@ class Docs(unittest.TestCase):
     def test_pages(self):
         """What README.md and docs/python.md print runs as it stands."""
         import numpy
-        for page, count in (("README.md", 1), ("docs/python.md", 3)):
+
+        for page, count in (("README.md", 1), ("docs/python.md", 4)):
             with open(os.path.join(ROOT, page), encoding="utf-8") as file:
                 blocks = file.read().split("```python\n")[1:]
             self.assertEqual(len(blocks), count, page)
@@ -45,6 +46,13 @@ class Docs(unittest.TestCase):
     def test_tutorial(self):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}
-            done = subprocess.run([sys.executable, os.path.join(ROOT, "python", "tutorial.py")], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, os.path.join(ROOT, "python", "tutorial.py")],
+                cwd=folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            )
         print(done.stdout)
         self.assertIn("The end", done.stdout)

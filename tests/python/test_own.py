@@ -1,4 +1,5 @@
-"""Energies and integrators in Python: they equal the built-in ones, and their exceptions come out."""
+"""Energies and integrators in Python: they equal the built-in ones, and their exceptions come
+out."""
 import tempfile
 import unittest
 
@@ -14,7 +15,10 @@ def hooke(e):
     n = d / length[:, None]
     pull = (c * stretch)[:, None] * n
     across = c * stretch / length
-    K = across[:, None, None] * np.eye(3) + (c - across)[:, None, None] * n[:, :, None] * n[:, None, :]
+    K = (
+        across[:, None, None] * np.eye(3)
+        + (c - across)[:, None, None] * n[:, :, None] * n[:, None, :]
+    )
     return c / 2 * stretch**2, np.stack([-pull, pull], axis=1), np.block([[K, -K], [-K, K]])
 
 
@@ -36,8 +40,11 @@ def stvk(e):
     I = np.eye(3)
     # dP_ij/dF_ab with P = F S
     FF = F @ np.moveaxis(F, 1, 2)
-    C = (np.einsum("ia,nbj->nijab", I, S) + lam * np.einsum("nij,nab->nijab", F, F)
-         + mu * (np.einsum("nib,naj->nijab", F, F) + np.einsum("nia,bj->nijab", FF, I)))
+    C = (
+        np.einsum("ia,nbj->nijab", I, S)
+        + lam * np.einsum("nij,nab->nijab", F, F)
+        + mu * (np.einsum("nib,naj->nijab", F, F) + np.einsum("nia,bj->nijab", FF, I))
+    )
     H = V[:, None, None, None, None] * np.einsum("nijab,nkj,nlb->nkila", C, shape, shape)
     return E, g, H.reshape(e.count, 12, 12)
 
@@ -46,7 +53,14 @@ brio.energy("python-hooke", fields={"k": brio.Field(1000, "N/m", 0, 1e15, "Stiff
 brio.energy("python-stvk", kind="solid", fields={"mu": 1e5, "lambda": 1e5})(stvk)
 
 
-@brio.integrator("python-euler", order=1, traits=brio.Trait.IMPLICIT | brio.Trait.KEEPS_LINEAR_MOMENTUM | brio.Trait.DISSIPATIVE | brio.Trait.END_IS_SOLVED)
+@brio.integrator(
+    "python-euler",
+    order=1,
+    traits=brio.Trait.IMPLICIT
+    | brio.Trait.KEEPS_LINEAR_MOMENTUM
+    | brio.Trait.DISSIPATIVE
+    | brio.Trait.END_IS_SOLVED,
+)
 def euler(s, h):
     """Backward Euler."""
     q, v = s.q, s.v
@@ -64,7 +78,9 @@ def bdf2(s, h):
     else:
         before, v_before = s.history(0), s.history(1)
         base = (4 * q - before) / 3
-        new = s.minimise(base + 2 * h / 3 * (4 * v - v_before) / 3, s=4 * h * h / 9, time=s.time + h, h=h)
+        new = s.minimise(
+            base + 2 * h / 3 * (4 * v - v_before) / 3, s=4 * h * h / 9, time=s.time + h, h=h
+        )
         velocity = 3 / (2 * h) * (new - base)
     s.set_history(0, q)
     s.set_history(1, v)
@@ -81,7 +97,10 @@ class Energies(unittest.TestCase):
         x = [np.concatenate([sim.positions(body) for body in sim.bodies]) for sim in sims]
         most = np.abs(x[0] - x[1]).max()
         energies = [sim.ledger() for sim in sims]
-        self.assertLess(abs(energies[0].total - energies[1].total), 1e-9 * (abs(energies[0].kinetic) + abs(energies[0].elastic)))
+        self.assertLess(
+            abs(energies[0].total - energies[1].total),
+            1e-9 * (abs(energies[0].kinetic) + abs(energies[0].elastic)),
+        )
         return most
 
     def test_spring_equals_hooke(self):
@@ -95,7 +114,14 @@ class Energies(unittest.TestCase):
         ends = []
         for threads in (1, 2):
             brio.set_threads(threads)
-            sim = brio.load("cloth", set={"bodies.0.material.type": "python-hooke", "bodies.0.shape.cells_x": 32, "bodies.0.shape.cells_z": 32})
+            sim = brio.load(
+                "cloth",
+                set={
+                    "bodies.0.material.type": "python-hooke",
+                    "bodies.0.shape.cells_x": 32,
+                    "bodies.0.shape.cells_z": 32,
+                },
+            )
             sim.step(3)
             ends.append(sim.q.tobytes())
         brio.set_threads(0)
@@ -104,8 +130,25 @@ class Energies(unittest.TestCase):
     def test_solid_equals_stvk(self):
         E, nu = 1e5, 0.3
         mu, lam = E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))
-        scene = {"time": {"h": 0.01}, "solver": {"tol": 1e-10}, "bodies": [{"name": "bar", "shape": {"type": "bar", "length": 1, "height": 0.2, "width": 0.2, "cells": 5, "across": 2},
-                                                                           "material": {"type": "stvk", "E": E, "nu": nu, "rho": 1000}, "fix": [{"box": [[-1, -1, -1], [0, 1, 1]]}]}]}
+        scene = {
+            "time": {"h": 0.01},
+            "solver": {"tol": 1e-10},
+            "bodies": [
+                {
+                    "name": "bar",
+                    "shape": {
+                        "type": "bar",
+                        "length": 1,
+                        "height": 0.2,
+                        "width": 0.2,
+                        "cells": 5,
+                        "across": 2,
+                    },
+                    "material": {"type": "stvk", "E": E, "nu": nu, "rho": 1000},
+                    "fix": [{"box": [[-1, -1, -1], [0, 1, 1]]}],
+                }
+            ],
+        }
         own = {"bodies.0.material": {"type": "python-stvk", "mu": mu, "lambda": lam, "rho": 1000}}
         most = self.difference(scene, own, 15)
         print(f"bar of Python's StVK: {most:.2g} m apart from stvk after 15 steps")
@@ -113,11 +156,21 @@ class Energies(unittest.TestCase):
 
     def test_a_run_is_possible(self):
         with tempfile.TemporaryDirectory() as folder:
-            result = brio.run("cloth", folder + "/out", set={"time.end": 0.1, "bodies.0.material.type": "python-hooke", "integrator": "python-euler"})
+            result = brio.run(
+                "cloth",
+                folder + "/out",
+                set={
+                    "time.end": 0.1,
+                    "bodies.0.material.type": "python-hooke",
+                    "integrator": "python-euler",
+                },
+            )
             self.assertTrue(result.completed)
 
     def test_again_and_wrong(self):
-        brio.energy("python-hooke", fields={"k": brio.Field(1000, "N/m", 0, 1e15, "Stiffness.")})(hooke)  # as a cell that is run again
+        brio.energy("python-hooke", fields={"k": brio.Field(1000, "N/m", 0, 1e15, "Stiffness.")})(
+            hooke
+        )  # as a cell that is run again
         with self.assertRaisesRegex(brio.Error, "other properties"):
             brio.energy("python-hooke", fields={"k": 1})(hooke)
         with self.assertRaisesRegex(brio.Error, 'there is an energy "hooke" already'):
@@ -129,6 +182,7 @@ class Energies(unittest.TestCase):
     def test_exceptions_come_out(self):
         class Mine(Exception):
             pass
+
         state = {"fail": False}
 
         @brio.energy("python-fails", fields={"k": 100.0})
@@ -136,6 +190,7 @@ class Energies(unittest.TestCase):
             if state["fail"]:
                 raise Mine("from inside")
             return hooke(e)
+
         sim = brio.load("cloth", set={"bodies.0.material.type": "python-fails"})
         sim.step()
         before, time = sim.q.copy(), sim.time
@@ -153,8 +208,12 @@ class Energies(unittest.TestCase):
     def test_wrong_results(self):
         results = {"value": None}
         brio.energy("python-wrong", fields={"k": 100.0})(lambda e: results["value"](e))
-        for value, text in ((lambda e: np.zeros(3), "energies of shape"), (lambda e: (np.zeros(e.count), np.zeros((e.count, 6))), "gradients of shape"),
-                            (lambda e: np.zeros(e.count), "returned no"), (lambda e: None, "returned no energies")):
+        for value, text in (
+            (lambda e: np.zeros(3), "energies of shape"),
+            (lambda e: (np.zeros(e.count), np.zeros((e.count, 6))), "gradients of shape"),
+            (lambda e: np.zeros(e.count), "returned no"),
+            (lambda e: None, "returned no energies"),
+        ):
             results["value"] = hooke
             sim = brio.load("cloth", set={"bodies.0.material.type": "python-wrong"})
             results["value"] = value
@@ -162,28 +221,48 @@ class Energies(unittest.TestCase):
                 sim.step()
 
     def test_infinite_forbids(self):
-        brio.energy("python-infinite", fields={"k": 100.0})(lambda e: (np.full(e.count, np.inf),) + hooke(e)[1:])
+        brio.energy("python-infinite", fields={"k": 100.0})(
+            lambda e: (np.full(e.count, np.inf),) + hooke(e)[1:]
+        )
         with self.assertRaisesRegex(brio.Error, "first state"):
             brio.load("cloth", set={"bodies.0.material.type": "python-infinite"})
 
-
     def test_forbidden_states_are_avoided(self):
-        """Chains that no force stretches beyond a tenth: E = -k m^2/2 ln(1 - (l - l0)^2/m^2), infinite beyond."""
+        """Chains that no force stretches beyond a tenth: E = -k m^2/2 ln(1 - (l - l0)^2/m^2),
+        infinite beyond."""
 
         @brio.energy("python-chain", fields={"k": 100.0})
         def chain(e):
             d = e.x[:, 1] - e.x[:, 0]
             l = np.linalg.norm(d, axis=1)
             n, m, stretch = d / l[:, None], 0.1 * e.size, l - e.size
-            k, left = e.values["k"] * e.weight, 1 - (stretch / m)**2
+            k, left = e.values["k"] * e.weight, 1 - (stretch / m) ** 2
             allowed = left > 0
             left = np.where(allowed, left, 1)
             E = np.where(allowed, -k * m**2 / 2 * np.log(left), np.inf)
-            first, second = k * stretch / left, k / left + 2 * k * stretch**2 / (m * left)**2
-            K = (first / l)[:, None, None] * np.eye(3) + (second - first / l)[:, None, None] * n[:, :, None] * n[:, None, :]
-            return E, np.stack([-first[:, None] * n, first[:, None] * n], axis=1), np.block([[K, -K], [-K, K]])
-        sim = brio.load({"time": {"h": 1 / 60}, "gravity": [0, -10, 0], "bodies": [{"shape": {"type": "line", "length": 1, "cells": 10},
-                         "material": {"type": "python-chain", "k": 1000, "vertex_mass": 0.1}, "fix": [{"vertices": [0]}]}]})
+            first, second = k * stretch / left, k / left + 2 * k * stretch**2 / (m * left) ** 2
+            K = (first / l)[:, None, None] * np.eye(3) + (second - first / l)[:, None, None] * n[
+                :, :, None
+            ] * n[:, None, :]
+            return (
+                E,
+                np.stack([-first[:, None] * n, first[:, None] * n], axis=1),
+                np.block([[K, -K], [-K, K]]),
+            )
+
+        sim = brio.load(
+            {
+                "time": {"h": 1 / 60},
+                "gravity": [0, -10, 0],
+                "bodies": [
+                    {
+                        "shape": {"type": "line", "length": 1, "cells": 10},
+                        "material": {"type": "python-chain", "k": 1000, "vertex_mass": 0.1},
+                        "fix": [{"vertices": [0]}],
+                    }
+                ],
+            }
+        )
         most = 0
         for _ in range(40):
             sim.step()
@@ -218,6 +297,7 @@ class Integrators(unittest.TestCase):
         def lists(s, h):
             v = (s.v + h * s.mass_solve(list(s.force(list(s.q), list(s.v), s.time, h)))).tolist()
             s.accept(h, (s.q + h * np.array(v)).tolist(), v)
+
         ends = []
         for name in ("symplectic-euler", "python-lists"):
             sim = brio.load("cloth", set={"integrator": name, "time.h": 1e-4})
@@ -229,6 +309,7 @@ class Integrators(unittest.TestCase):
         @brio.integrator("python-divides")
         def divides(s, h):
             return 1 / 0
+
         sim = brio.load("cloth", set={"integrator": "python-divides"})
         for _ in range(2):
             with self.assertRaises(ZeroDivisionError):
@@ -239,13 +320,23 @@ class Integrators(unittest.TestCase):
 
     def test_mistakes_of_an_integrator(self):
         kept = {}
-        mistakes = {"nothing": (lambda s, h: None, brio.Error, "without accepting"),
-                    "shape": (lambda s, h: s.accept(h, s.q[1:], s.v), ValueError, "expected an array of shape"),
-                    "nan": (lambda s, h: s.accept(h, s.q * np.nan, s.v), brio.Error, "finite"),
-                    "rejects": (lambda s, h: (_ for _ in ()).throw(brio.Rejected("not today")), brio.Error, "not today"),
-                    "inside": (lambda s, h: kept["sim"].step(), brio.Error, "in use|from within"),
-                    "history": (lambda s, h: s.history(0), brio.Error, "history=1"),
-                    "keeps": (lambda s, h: kept.update(s=s) or s.accept(h, s.q, s.v), None, "")}
+        mistakes = {
+            "nothing": (lambda s, h: None, brio.Error, "without accepting"),
+            "shape": (
+                lambda s, h: s.accept(h, s.q[1:], s.v),
+                ValueError,
+                "expected an array of shape",
+            ),
+            "nan": (lambda s, h: s.accept(h, s.q * np.nan, s.v), brio.Error, "finite"),
+            "rejects": (
+                lambda s, h: (_ for _ in ()).throw(brio.Rejected("not today")),
+                brio.Error,
+                "not today",
+            ),
+            "inside": (lambda s, h: kept["sim"].step(), brio.Error, "in use|from within"),
+            "history": (lambda s, h: s.history(0), brio.Error, "history=1"),
+            "keeps": (lambda s, h: kept.update(s=s) or s.accept(h, s.q, s.v), None, ""),
+        }
         for name, (function, kind, text) in mistakes.items():
             brio.integrator("python-" + name)(function)
             kept["sim"] = sim = brio.load("cloth", set={"integrator": "python-" + name})
@@ -260,7 +351,13 @@ class Integrators(unittest.TestCase):
     def test_log_hook(self):
         heard = []
         brio.set_log(lambda level, message: heard.append((level, message)))
-        brio.integrator("python-halves")(lambda s, h: s.accept(h, s.q, s.v) if h < 0.01 else (_ for _ in ()).throw(brio.Rejected("too long")))
+        brio.integrator("python-halves")(
+            lambda s, h: (
+                s.accept(h, s.q, s.v)
+                if h < 0.01
+                else (_ for _ in ()).throw(brio.Rejected("too long"))
+            )
+        )
         sim = brio.load("cloth", set={"integrator": "python-halves"})
         sim.step()
         self.assertEqual(heard[0][0], "warning")
@@ -268,6 +365,7 @@ class Integrators(unittest.TestCase):
 
         def fails(level, message):
             raise RuntimeError("hook")
+
         brio.set_log(fails)
         with self.assertRaisesRegex(RuntimeError, "hook"):
             sim.step()

@@ -30,19 +30,52 @@ class Runs(unittest.TestCase):
             command += ["--set", one]
         subprocess.run(command, check=True)
 
+    def test_default_folder(self):
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                result = brio.run("cloth", set={"time.end": 0.05})
+                self.assertEqual(result.folder, "cloth-out")
+                self.assertTrue(os.path.isfile("cloth-out/energy.csv"))
+            finally:
+                os.chdir(here)
+
     def test_defaults_are_those_of_scenes(self):
-        listed = subprocess.run([brio.program(), "list", "keys", "--json"], stdout=subprocess.PIPE, text=True, check=True).stdout
-        sections = {section["name"]: {key["name"]: key for key in section["keys"]} for section in json.loads(listed)}
-        self.assertEqual(list(inspect.signature(brio.Builder).parameters["gravity"].default), sections["scene"]["gravity"]["default"])
+        listed = subprocess.run(
+            [brio.program(), "list", "keys", "--json"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        sections = {
+            section["name"]: {key["name"]: key for key in section["keys"]}
+            for section in json.loads(listed)
+        }
+        self.assertEqual(
+            list(inspect.signature(brio.Builder).parameters["gravity"].default),
+            sections["scene"]["gravity"]["default"],
+        )
 
     def test_same_bytes(self):
-        for scene, end, extra in (("cloth", 0.5, {}), ("wound-bar", 0.2, {"integrator": "a-search"}), ("dice", 0.05, {}), ("spinning-cube", 0.1, {"solver.linear": "cholesky"})):
+        for scene, end, extra in (
+            ("cloth", 0.5, {}),
+            ("wound-bar", 0.2, {"integrator": "a-search"}),
+            ("dice", 0.05, {}),
+            ("spinning-cube", 0.1, {"solver.linear": "cholesky"}),
+        ):
             sets = {"time.end": end, "output.frames": [], **extra}
             self.program(scene, self.at("c"), *[f"{key}={value}" for key, value in sets.items()])
             result = brio.run(scene, self.at("python"), set=sets)
             self.assertTrue(result.completed)
-            for file in ("energy.csv",) + (("probes.csv",) if scene == "cloth" else ()) + ("motion.bin",):
-                self.assertEqual(content(self.at("c"), file), content(self.at("python"), file), f"{scene}: {file}")
+            for file in (
+                ("energy.csv",) + (("probes.csv",) if scene == "cloth" else ()) + ("motion.bin",)
+            ):
+                self.assertEqual(
+                    content(self.at("c"), file),
+                    content(self.at("python"), file),
+                    f"{scene}: {file}",
+                )
             sim = brio.load(scene, set=sets)  # and by steps
             table = result.energy()
             self.assertEqual(table["total"][0], sim.ledger().total)
@@ -50,12 +83,23 @@ class Runs(unittest.TestCase):
             self.assertEqual(table["total"][-1], sim.ledger().total)
             with brio.open_run(self.at("c")) as left:
                 self.assertEqual(left.q.tobytes(), sim.q.tobytes())
-            print(f"{scene}: {result.steps} steps, {len(content(self.at('c'), 'energy.csv'))} bytes of energy.csv are the same")
+            print(
+                f"{scene}: {result.steps} steps, {len(content(self.at('c'), 'energy.csv'))} bytes"
+                " of energy.csv are the same"
+            )
             for out in ("c", "python"):
                 subprocess.run(["rm", "-r", self.at(out)], check=True)
 
     def test_dict(self):
-        scene = {"time": {"h": 0.01, "end": 0.1}, "bodies": [{"shape": {"type": "box", "size": [1, 1, 1], "cells": [2, 2, 2]}, "material": {"type": "neo-hookean"}}]}
+        scene = {
+            "time": {"h": 0.01, "end": 0.1},
+            "bodies": [
+                {
+                    "shape": {"type": "box", "size": [1, 1, 1], "cells": [2, 2, 2]},
+                    "material": {"type": "neo-hookean"},
+                }
+            ],
+        }
         result = brio.run(scene, self.at("out"))
         self.assertEqual((result.steps, len(result.energy())), (10, 11))
 
@@ -63,14 +107,18 @@ class Runs(unittest.TestCase):
         sets = {"time.end": 0.5, "output.frames": []}
         whole = brio.run("cloth", self.at("whole"), set=sets)
         seen = []
-        part = brio.run("cloth", self.at("part"), set=sets, progress=lambda p: seen.append(p) or p.step == 7)
+        part = brio.run(
+            "cloth", self.at("part"), set=sets, progress=lambda p: seen.append(p) or p.step == 7
+        )
         self.assertEqual((part.completed, part.steps, len(seen)), (False, 7, 8))
         with self.assertRaises(brio.Error) as caught:
             brio.run("cloth", self.at("part"), set=sets)
         self.assertEqual(caught.exception.status, brio.Status.ERROR_EXISTS)
         rest = brio.run("cloth", self.at("part"), set=sets, resume=True)
         self.assertTrue(rest.completed)
-        self.assertEqual(content(self.at("part"), "energy.csv"), content(self.at("whole"), "energy.csv"))
+        self.assertEqual(
+            content(self.at("part"), "energy.csv"), content(self.at("whole"), "energy.csv")
+        )
         self.assertEqual(whole.last_energy, rest.last_energy)
         with self.assertRaises(brio.Error):
             brio.run("cloth", self.at("part"), set=sets, resume=True, force=True)
@@ -80,7 +128,11 @@ class Runs(unittest.TestCase):
 
     def test_explosion(self):
         with self.assertRaises(brio.Error) as raised:
-            brio.run("cantilever", self.at("out"), set={"integrator": "symplectic-euler", "output.motion": False})
+            brio.run(
+                "cantilever",
+                self.at("out"),
+                set={"integrator": "symplectic-euler", "output.motion": False},
+            )
         self.assertEqual(raised.exception.status, brio.Status.EXPLODED)
         self.assertIn("the last sane state is that of step ", str(raised.exception))
         with open(self.at("out/run.json"), encoding="utf-8") as file:
@@ -90,13 +142,20 @@ class Runs(unittest.TestCase):
         def fail(progress):
             if progress.step == 3:
                 raise KeyboardInterrupt
+
         with self.assertRaises(KeyboardInterrupt):
             brio.run("cloth", self.at("out"), progress=fail)
         with brio.open_run(self.at("out")) as sim:
             self.assertAlmostEqual(sim.time, 3 / 60)
 
     def test_compare(self):
-        table = brio.compare("cloth", ["backward-euler", {"type": "theta", "theta": 0.5}], h=[1 / 60, "1/120"], set={"time.end": 0.1}, out=self.at("compared"))
+        table = brio.compare(
+            "cloth",
+            ["backward-euler", {"type": "theta", "theta": 0.5}],
+            h=[1 / 60, "1/120"],
+            set={"time.end": 0.1},
+            out=self.at("compared"),
+        )
         self.assertEqual(len(table["trials"]), 4)
         self.assertTrue(os.path.exists(self.at("compared/report.html")))
         with self.assertRaisesRegex(brio.Error, "there is no scene"):
@@ -104,12 +163,37 @@ class Runs(unittest.TestCase):
 
     def test_module(self):
         import sys
+
         environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}
-        told = subprocess.run([sys.executable, "-m", "brio"], env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+        told = subprocess.run(
+            [sys.executable, "-m", "brio"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
         self.assertIn(f"brio {brio.version()}", told)
-        told = subprocess.run([sys.executable, "-m", "brio", "--version"], env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout
+        told = subprocess.run(
+            [sys.executable, "-m", "brio", "--version"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
         self.assertIn("ABI", told)
-        broken = subprocess.run([sys.executable, "-c", "import brio"], env={**environment, "BRIO_LIBRARY": "/nowhere.so"}, stderr=subprocess.PIPE, text=True, check=False)
+        broken = subprocess.run(
+            [sys.executable, "-c", "import brio"],
+            env={**environment, "BRIO_LIBRARY": "/nowhere.so"},
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
         self.assertIn("BRIO_LIBRARY", broken.stderr.strip().split("\n")[-1])
-        broken = subprocess.run([sys.executable, "-c", "import brio"], env={**environment, "BRIO_LIBRARY": "libm.so.6"}, stderr=subprocess.PIPE, text=True, check=False)
+        broken = subprocess.run(
+            [sys.executable, "-c", "import brio"],
+            env={**environment, "BRIO_LIBRARY": "libm.so.6"},
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
         self.assertIn("not the library of brio", broken.stderr.strip().split("\n")[-1])

@@ -8,8 +8,17 @@ import unittest
 import brio
 import numpy as np
 
-ROPE = {"time": {"h": 0.01}, "bodies": [{"name": "rope", "shape": {"type": "line", "length": 1, "cells": 10},
-                                         "material": {"type": "hooke", "k": 100, "vertex_mass": 0.01}, "fix": [{"vertices": [0]}]}]}
+ROPE = {
+    "time": {"h": 0.01},
+    "bodies": [
+        {
+            "name": "rope",
+            "shape": {"type": "line", "length": 1, "cells": 10},
+            "material": {"type": "hooke", "k": 100, "vertex_mass": 0.01},
+            "fix": [{"vertices": [0]}],
+        }
+    ],
+}
 
 
 class Loading(unittest.TestCase):
@@ -19,7 +28,9 @@ class Loading(unittest.TestCase):
         sim.watch(lambda now: seen.append(now))
         sim.step()
         self.assertGreater(len(seen), 1)
-        self.assertEqual((seen[0].step, seen[0].iteration, seen[0].moved, seen[0].limit), (1, 0, 1, ()))
+        self.assertEqual(
+            (seen[0].step, seen[0].iteration, seen[0].moved, seen[0].limit), (1, 0, 1, ())
+        )
         self.assertTrue(np.isnan(seen[0].speed) and seen[-1].speed > 0 and seen[-1].tol > 0)
         same.step()
         self.assertEqual(sim.q.tobytes(), same.q.tobytes())
@@ -42,6 +53,7 @@ class Loading(unittest.TestCase):
 
     def test_dict_text_and_file_are_the_same(self):
         import json
+
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "rope.json")
             with open(file, "w") as text:
@@ -53,15 +65,28 @@ class Loading(unittest.TestCase):
         self.assertEqual(len(set(ends)), 1)
 
     def test_sets(self):
-        sim = brio.load("cloth", set={"time.h": 1 / 120, "integrator": {"type": "bdf2"}, "gravity": np.array([0, -1, 0])})
+        sim = brio.load(
+            "cloth",
+            set={
+                "time.h": 1 / 120,
+                "integrator": {"type": "bdf2"},
+                "gravity": np.array([0, -1, 0]),
+            },
+        )
         self.assertEqual((sim.h, sim.integrator), (1 / 120, "bdf2"))
         self.assertEqual(brio.load("cloth", set=["time.h=1/30"]).h, 1 / 30)
 
     def test_errors_tell_where(self):
         with self.assertRaises(brio.Error) as caught:
-            brio.parse("brio: 1\nbodies:\n  - shape: {type: bax}\n    material: {type: hooke}\n", name="mine.yaml")
+            brio.parse(
+                "brio: 1\nbodies:\n  - shape: {type: bax}\n    material: {type: hooke}\n",
+                name="mine.yaml",
+            )
         error = caught.exception
-        self.assertEqual((error.status, error.file, error.line, error.path), (brio.Status.ERROR_INPUT, "mine.yaml", 3, "bodies[0].shape.type"))
+        self.assertEqual(
+            (error.status, error.file, error.line, error.path),
+            (brio.Status.ERROR_INPUT, "mine.yaml", 3, "bodies[0].shape.type"),
+        )
         self.assertGreater(error.column, 0)
         self.assertTrue(str(error).startswith("mine.yaml:3:"), str(error))
         self.assertIn("box", error.message)
@@ -79,9 +104,17 @@ class Arrays(unittest.TestCase):
         self.sim = brio.load(ROPE)
 
     def test_shapes(self):
-        for wrong in (np.zeros((10, 3)), np.zeros((11, 2)), np.zeros(33), np.zeros((11, 3, 1)), 1.0):
+        for wrong in (
+            np.zeros((10, 3)),
+            np.zeros((11, 2)),
+            np.zeros(33),
+            np.zeros((11, 3, 1)),
+            1.0,
+        ):
             for function in (self.sim.set_positions, self.sim.set_velocities):
-                with self.assertRaisesRegex(ValueError, r'rope.*expected an array of shape \(11, 3\), got'):
+                with self.assertRaisesRegex(
+                    ValueError, r"rope.*expected an array of shape \(11, 3\), got"
+                ):
                     function(wrong)
         for wrong in (np.zeros((10, 3)), np.zeros((11, 3), np.float32), np.zeros((3, 11)).T, [0]):
             with self.assertRaises(ValueError):
@@ -173,13 +206,45 @@ class Life(unittest.TestCase):
         sim.close()
         self.assertTrue(sim.closed)
         self.assertIn("closed", repr(sim))
-        calls = [sim.step, sim.settle, lambda: sim.time, lambda: sim.h, lambda: sim.bodies, sim.vertices, sim.positions, sim.velocities, sim.ledger, sim.snapshot,
-                 lambda: sim.q, lambda: sim.v, sim.edges, sim.triangles, sim.tets, lambda: sim.integrator, lambda: sim.set_integrator("bdf2"), lambda: sim.energy(0),
-                 lambda: sim.set_positions(np.zeros((11, 3))), lambda: sim.set_velocities(np.zeros((11, 3))), lambda: sim.save("never"), lambda: sim.resume("never"),
-                 lambda: sim.restore(state), lambda: sim.grab([0, 0, 0]), lambda: sim.grab_vertex(0), lambda: sim.grab_ray([0, 0, 0], [0, 1, 0]),
-                 lambda: sim.attachments, lambda: sim.move_attachment(0, [0, 0, 0]), lambda: sim.set_gravity([0, 0, 0]), lambda: sim.material("k"),
-                 lambda: sim.set_material("k", 1), lambda: sim.damping(0, "a"), lambda: sim.set_damping(0, "a", 1), lambda: hand.drag([0, 0, 0]), lambda: hand.now,
-                 hand.release, sim.__enter__]
+        calls = [
+            sim.step,
+            sim.settle,
+            lambda: sim.time,
+            lambda: sim.h,
+            lambda: sim.bodies,
+            sim.vertices,
+            sim.positions,
+            sim.velocities,
+            sim.ledger,
+            sim.snapshot,
+            lambda: sim.q,
+            lambda: sim.v,
+            sim.edges,
+            sim.triangles,
+            sim.tets,
+            lambda: sim.integrator,
+            lambda: sim.set_integrator("bdf2"),
+            lambda: sim.energy(0),
+            lambda: sim.set_positions(np.zeros((11, 3))),
+            lambda: sim.set_velocities(np.zeros((11, 3))),
+            lambda: sim.save("never"),
+            lambda: sim.resume("never"),
+            lambda: sim.restore(state),
+            lambda: sim.grab([0, 0, 0]),
+            lambda: sim.grab_vertex(0),
+            lambda: sim.grab_ray([0, 0, 0], [0, 1, 0]),
+            lambda: sim.attachments,
+            lambda: sim.move_attachment(0, [0, 0, 0]),
+            lambda: sim.set_gravity([0, 0, 0]),
+            lambda: sim.material("k"),
+            lambda: sim.set_material("k", 1),
+            lambda: sim.damping(0, "a"),
+            lambda: sim.set_damping(0, "a", 1),
+            lambda: hand.drag([0, 0, 0]),
+            lambda: hand.now,
+            hand.release,
+            sim.__enter__,
+        ]
         for call in calls:
             with self.assertRaisesRegex(brio.Error, "closed"):
                 call()
@@ -218,7 +283,13 @@ class Building(unittest.TestCase):
     def test_from_arrays_equals_the_scene(self):
         scene = brio.load("cloth", set={"probes": []})
         build = brio.Builder()
-        cloth = build.body(scene.positions(), triangles=scene.triangles(), edges=scene.edges(), material={"type": "hooke", "k": 200, "rho": 0.2}, name="cloth")
+        cloth = build.body(
+            scene.positions(),
+            triangles=scene.triangles(),
+            edges=scene.edges(),
+            material={"type": "hooke", "k": 200, "rho": 0.2},
+            name="cloth",
+        )
         build.fix(cloth, [0, 16])
         sim = build.sim("backward-euler", h=1 / 60, tol=1e-4)
         for one in (scene, sim):
@@ -227,8 +298,12 @@ class Building(unittest.TestCase):
         self.assertEqual(scene.q.tobytes(), sim.q.tobytes())
 
     def test_planes_and_lists(self):
-        build = brio.Builder(gravity=(0, -5, 0))  # lists and tuples, which become arrays that live only as long as the call
-        build.body([[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]], tets=[[0, 1, 2, 3]], velocity=(1, 2, 3))
+        build = brio.Builder(
+            gravity=(0, -5, 0)
+        )  # lists and tuples, which become arrays that live only as long as the call
+        build.body(
+            [[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]], tets=[[0, 1, 2, 3]], velocity=(1, 2, 3)
+        )
         build.plane([0, 0.25, 0], [0, 2, 0])
         sim = build.sim("backward-euler", h=0.01)
         self.assertAlmostEqual(sim.ledger().min_distance, 0.75)
@@ -254,7 +329,11 @@ class Building(unittest.TestCase):
         tet = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
         builder = brio.Builder(gravity=(0, -10, 0))
         for i in range(2):
-            builder.body(tet + (0, -2 * i, 0), tets=[[0, 1, 2, 3]], material={"type": "neo-hookean", "E": 1e6, "rho": 6})
+            builder.body(
+                tet + (0, -2 * i, 0),
+                tets=[[0, 1, 2, 3]],
+                material={"type": "neo-hookean", "E": 1e6, "rho": 6},
+            )
         builder.constraint("point-to-point", (0, 0), (0, 0, 0))
         builder.constraint("ball", 0, at=(1, 0, 0))
         builder.constraint("point-on-plane", (0, 3), (0, 0, 1), axis=(0, 1, 0))
@@ -265,14 +344,21 @@ class Building(unittest.TestCase):
         sim.step(400)
         self.assertLess(sim.ledger().rods, 1e-12)
         self.assertEqual(sim.stitches(), (1, 0))
-        self.assertAlmostEqual(sum(sim.reaction(i)[0][1] for i in range(3)), 20, delta=1)  # two of 1 kg, still swinging
+        self.assertAlmostEqual(
+            sum(sim.reaction(i)[0][1] for i in range(3)), 20, delta=1
+        )  # two of 1 kg, still swinging
 
     def test_forces(self):
         tet = [[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]]
 
         def build(**force):
             builder = brio.Builder(gravity=(0, 0, 0))
-            builder.body(tet, tets=[[0, 1, 2, 3]], velocity=(1, 2, 3), material={"type": "neo-hookean", "E": 1e6, "rho": 6})
+            builder.body(
+                tet,
+                tets=[[0, 1, 2, 3]],
+                velocity=(1, 2, 3),
+                material={"type": "neo-hookean", "E": 1e6, "rho": 6},
+            )
             builder.force(**force)
             return builder.sim("implicit-midpoint", h=0.01, tol=1e-10)
 
@@ -286,7 +372,7 @@ class Building(unittest.TestCase):
 
         def written(x, time):
             d = x - (1, 0, 0)
-            return (d ** 2).sum(), 2 * d, np.broadcast_to(2 * np.eye(3), (len(x), 3, 3))
+            return (d**2).sum(), 2 * d, np.broadcast_to(2 * np.eye(3), (len(x), 3, 3))
 
         sims = [build(**spring), build(type="function", function=written, potential=True)]
         for one in sims:
@@ -305,20 +391,37 @@ class Building(unittest.TestCase):
         with self.assertRaises(KeyError):
             broken.step()
         np.testing.assert_array_equal(broken.q, before)
-        for bad in (dict(type="gale"), dict(type="wind", speed=3), dict(type="wind", formula="sin(q)"), dict(type="function")):
+        for bad in (
+            dict(type="gale"),
+            dict(type="wind", speed=3),
+            dict(type="wind", formula="sin(q)"),
+            dict(type="function"),
+        ):
             with self.assertRaises(brio.Error):
                 build(**bad)
 
     def test_refusals(self):
         tet = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
         build = brio.Builder()
-        for wrong in (dict(vertices=[0, 0, 0]), dict(vertices=tet, tets=[[0, 1, 2]]), dict(vertices=tet, tets=[[0, 1, 2, 4]]), dict(vertices=tet, tets=[[0, 1, 2, -1]]),
-                      dict(vertices=tet, tets=[[0.0, 1, 2, 3]]), dict(vertices=tet, tets=[[0, 1, 2, 3]], velocity=[1]), dict(vertices=tet, kind="gas")):
+        for wrong in (
+            dict(vertices=[0, 0, 0]),
+            dict(vertices=tet, tets=[[0, 1, 2]]),
+            dict(vertices=tet, tets=[[0, 1, 2, 4]]),
+            dict(vertices=tet, tets=[[0, 1, 2, -1]]),
+            dict(vertices=tet, tets=[[0.0, 1, 2, 3]]),
+            dict(vertices=tet, tets=[[0, 1, 2, 3]], velocity=[1]),
+            dict(vertices=tet, kind="gas"),
+        ):
             with self.assertRaises(ValueError):
                 build.body(**wrong)
-        for wrong in (dict(vertices=tet), dict(vertices=tet, tets=[[0, 2, 1, 1]]), dict(vertices=np.array(tet) * np.nan, tets=[[0, 1, 2, 3]]),
-                      dict(vertices=tet, tets=[[0, 1, 2, 3]], material="cheese"), dict(vertices=tet, tets=[[0, 1, 2, 3]], material={"type": "stvk", "G": 1}),
-                      dict(vertices=tet, tets=[[0, 1, 2, 3]], material={"type": "stvk", "E": -1})):
+        for wrong in (
+            dict(vertices=tet),
+            dict(vertices=tet, tets=[[0, 2, 1, 1]]),
+            dict(vertices=np.array(tet) * np.nan, tets=[[0, 1, 2, 3]]),
+            dict(vertices=tet, tets=[[0, 1, 2, 3]], material="cheese"),
+            dict(vertices=tet, tets=[[0, 1, 2, 3]], material={"type": "stvk", "G": 1}),
+            dict(vertices=tet, tets=[[0, 1, 2, 3]], material={"type": "stvk", "E": -1}),
+        ):
             with self.assertRaises(brio.Error):
                 build.body(**wrong)
         body = build.body(tet, tets=[[0, 1, 2, 3]])
@@ -330,7 +433,11 @@ class Building(unittest.TestCase):
         with self.assertRaises(brio.Error):
             build.sim("none")
         self.assertEqual(len(build.sim("bdf2").attachments), 1)
-        for call in (build.sim, lambda: build.fix(body, [0]), lambda: build.plane([0, 0, 0], [0, 1, 0])):
+        for call in (
+            build.sim,
+            lambda: build.fix(body, [0]),
+            lambda: build.plane([0, 0, 0], [0, 1, 0]),
+        ):
             with self.assertRaisesRegex(brio.Error, "has made its simulation"):
                 call()
         with self.assertRaises(brio.Error):
@@ -345,7 +452,10 @@ class Physics(unittest.TestCase):
         now = sim.ledger()
         self.assertEqual(now.step, 5)
         self.assertEqual(now.total, now.kinetic + now.potential)
-        self.assertEqual((now.momentum.shape, now.angular.shape, now.centre.shape, now.dissipated_by.shape), ((3,), (3,), (3,), (9,)))
+        self.assertEqual(
+            (now.momentum.shape, now.angular.shape, now.centre.shape, now.dissipated_by.shape),
+            ((3,), (3,), (3,), (9,)),
+        )
         np.testing.assert_allclose(now.momentum, first.momentum, atol=1e-9)
         self.assertIn("total=", repr(now))
         self.assertAlmostEqual(sum(sim.energy(body) for body in sim.bodies), now.elastic)
@@ -379,7 +489,11 @@ class Physics(unittest.TestCase):
             with self.assertRaisesRegex(brio.Error, "other bodies"):
                 other.resume(file)
             raw = bytearray(open(file, "rb").read())
-            for at, text in ((0, "no checkpoint"), (len(raw) // 2, "damaged"), (len(raw) - 1, "damaged")):
+            for at, text in (
+                (0, "no checkpoint"),
+                (len(raw) // 2, "damaged"),
+                (len(raw) - 1, "damaged"),
+            ):
                 broken = bytearray(raw)
                 broken[at] ^= 1
                 with open(file, "wb") as out:
@@ -402,7 +516,9 @@ class Physics(unittest.TestCase):
         held = hand.now
         self.assertGreater(held.force[1], 0)
         np.testing.assert_allclose(held.weights.sum(), 1)
-        np.testing.assert_allclose((held.weights[:, None] * sim.positions()[held.vertices]).sum(0), held.grip, atol=1e-14)
+        np.testing.assert_allclose(
+            (held.weights[:, None] * sim.positions()[held.vertices]).sum(0), held.grip, atol=1e-14
+        )
         self.assertGreater(sim.ledger().added, 0)
         hand.release()
         hand.release()
@@ -414,7 +530,13 @@ class Physics(unittest.TestCase):
             sim.grab_vertex(10**6)
 
     def test_knobs(self):
-        sim = brio.load({**ROPE, "damping": [{"type": "rayleigh"}], "bodies": [{**ROPE["bodies"][0], "attach": [{"vertices": [10], "k": 50}]}]})
+        sim = brio.load(
+            {
+                **ROPE,
+                "damping": [{"type": "rayleigh"}],
+                "bodies": [{**ROPE["bodies"][0], "attach": [{"vertices": [10], "k": 50}]}],
+            }
+        )
         self.assertEqual(sim.material("k"), 100)
         sim.set_material("k", 150)
         self.assertEqual(sim.material("k", "rope"), 150)
@@ -432,8 +554,24 @@ class Physics(unittest.TestCase):
             sim.set_integrator("none")
 
     def test_settle(self):
-        sim = brio.load({"bodies": [{"shape": {"type": "bar", "length": 0.6, "height": 0.1, "width": 0.1, "cells": 6, "across": 1},
-                                     "material": {"type": "neo-hookean", "E": 2e6, "nu": 0.4, "rho": 1000}, "fix": [{"box": [[-1, -1, -1], [0, 1, 1]]}]}]})
+        sim = brio.load(
+            {
+                "bodies": [
+                    {
+                        "shape": {
+                            "type": "bar",
+                            "length": 0.6,
+                            "height": 0.1,
+                            "width": 0.1,
+                            "cells": 6,
+                            "across": 1,
+                        },
+                        "material": {"type": "neo-hookean", "E": 2e6, "nu": 0.4, "rho": 1000},
+                        "fix": [{"box": [[-1, -1, -1], [0, 1, 1]]}],
+                    }
+                ]
+            }
+        )
         sim.settle()
         rest = sim.positions()
         self.assertEqual(np.abs(sim.v).max(), 0)
