@@ -86,6 +86,9 @@ set_target_properties(failing_malloc PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJE
 target_compile_definitions(test_out_of_memory PRIVATE BRIO_FAILING_MALLOC="$<TARGET_FILE:failing_malloc>")
 add_dependencies(test_out_of_memory failing_malloc)
 
+target_sources(test_sandbox PRIVATE cli/sandbox.c)
+target_include_directories(test_sandbox PRIVATE cli)
+
 # SUNDIALS' CVODE, the reference of test_orders and test_constraints, which say what is skipped where it is not found.
 find_path(BRIO_SUNDIALS_INCLUDE cvode/cvode.h)
 set(sundials "")
@@ -123,19 +126,20 @@ mark_as_advanced(BRIO_PYTHON3)
 if(BRIO_PYTHON3)
   add_test(NAME layers COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/layers.py)
   add_test(NAME touches COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/touches.py ${PROJECT_BINARY_DIR})
+  add_test(NAME named COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/named.py)
 else()
-  foreach(name layers touches)
+  foreach(name layers touches named)
     add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no python3; apt-get install python3")
   endforeach()
 endif()
-set_tests_properties(layers PROPERTIES LABELS quick TIMEOUT 60)
+set_tests_properties(layers named PROPERTIES LABELS quick TIMEOUT 60)
 set_tests_properties(touches PROPERTIES LABELS quick TIMEOUT 300)
 
 # A disk that fails, power cuts, and a few cases of the campaign (`make campaign` runs more of it).
 if(BRIO_PYTHON3 AND NOT BRIO_SANITIZE)
   add_test(NAME crash COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/crash.py $<TARGET_FILE:brio_cli> 29)
-  add_test(NAME campaign COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/campaign.py $<TARGET_FILE:brio_cli> --cases 24
-    --shim $<TARGET_FILE:failing_malloc>)
+  add_test(NAME campaign COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/campaign.py $<TARGET_FILE:brio_cli> --cases 22
+    --shim $<TARGET_FILE:failing_malloc> --keep ${PROJECT_SOURCE_DIR}/tests/campaign --replay)
   set_tests_properties(crash campaign PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The campaign that brio runs against itself: random scenes, damaged inputs, interrupted runs.
 
-    campaign.py BRIO --seconds N [--cases N] [--seed N] [--keep FOLDER] [--shim FILE.so]
+    campaign.py BRIO --seconds N [--cases N] [--seed N] [--keep FOLDER] [--replay] [--shim FILE.so]
 
 A case is a function of its seed. It makes a scene (random_scene.py: every registered integrator,
 material, shape, force, constraint, law and solver; obstacles that move, sequences, stitches, cages,
@@ -381,6 +381,7 @@ class Campaign:
     def __init__(self, given):
         self.case = Case(os.path.abspath(given.brio), given.shim and os.path.abspath(given.shim))
         self.keep = given.keep and os.path.abspath(given.keep)
+        self.replay = given.replay
         self.makings = random_scene.Makings(self.case.brio)
         self.counts = {kind: [0, 0, 0] for kind in KINDS}  # cases, slow, wrong
         self.features = collections.Counter()  # of scenes that ran to their end
@@ -419,7 +420,7 @@ class Campaign:
         if code == 0:
             self.features.update(random_scene.features(scene))
         self.count(kind, seed, slow, wrong)
-        if wrong and self.keep:
+        if wrong and self.keep and not self.replay:
             scene = minimise(scene, lambda less: self.does(kind, seed, less, files))
             folder = os.path.join(self.keep, "%s-%d" % (kind, seed))
             os.makedirs(folder, exist_ok=True)
@@ -442,6 +443,11 @@ class Campaign:
         if wrong:
             print("seed %d, %s: %s" % (seed, kind, wrong), flush=True)
 
+    def tell(self, seconds):
+        cases, slow, wrong = (sum(c[i] for c in self.counts.values()) for i in range(3))
+        text = "campaign: %.0f s, %d cases, %d slow, %d wrong" % (seconds, cases, slow, wrong)
+        print(text, file=sys.stderr, flush=True)
+
     def table(self, seconds, seeds):
         print("%-8s %6s %6s %6s" % ("", "cases", "slow", "wrong"))
         for kind in KINDS:
@@ -462,9 +468,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", default="")
     parser.add_argument("--shim", default="")
+    parser.add_argument("--replay", action="store_true", help="keep nothing new in --keep")
     given = parser.parse_args()
     campaign = Campaign(given)
     begin, seed = time.monotonic(), given.seed
+    told = begin
     if os.path.isdir(campaign.keep or ""):
         for name in sorted(os.listdir(campaign.keep)):
             campaign.kept(os.path.join(campaign.keep, name))
@@ -473,6 +481,9 @@ def main():
     ):
         campaign.one(KINDS[seed % len(KINDS)], seed)
         seed += 1
+        if time.monotonic() - told > 60:
+            told = time.monotonic()
+            campaign.tell(told - begin)
     wrong = campaign.table(time.monotonic() - begin, (given.seed, seed - 1))
     os.chdir("/")
     shutil.rmtree(campaign.folder)

@@ -141,7 +141,8 @@ def block(cells, size):
         for i in range(n)
     ]
     tets = []
-    ways = [(1, n, n * n), (n, n * n, 1), (n * n, 1, n), (n, 1, n * n), (1, n * n, n), (n * n, n, 1)]
+    m = n * n
+    ways = [(1, n, m), (n, m, 1), (m, 1, n), (n, 1, m), (1, m, n), (m, n, 1)]
     for k in range(cells):
         for j in range(cells):
             for i in range(cells):
@@ -165,7 +166,7 @@ def surface_of(tets):
 
 
 def spoil(rng, points, cells):
-    """One thing that meshes from elsewhere have: flat, doubled, inverted, far away, not a number."""
+    """One thing that meshes from elsewhere have: flat, doubled, inverted, far away, missing."""
     kind = rng.randrange(9)
     at = rng.randrange(len(cells))
     cells = [list(c) for c in cells]
