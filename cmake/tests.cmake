@@ -78,6 +78,19 @@ target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
+# The fuzzers' targets over their kept inputs: every tests/corpus/NAME is a CTest entry corpus_NAME.
+file(GLOB corpora CONFIGURE_DEPENDS tests/corpus/*)
+foreach(corpus ${corpora})
+  cmake_path(GET corpus FILENAME name)
+  add_executable(corpus_${name} tests/fuzz_${name}.c tests/corpus.c)
+  target_link_libraries(corpus_${name} PRIVATE brio_plain brio_static)
+  target_include_directories(corpus_${name} PRIVATE tests)
+  set_source_files_properties(tests/fuzz_${name}.c PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
+  set_target_properties(corpus_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME corpus_${name} COMMAND corpus_${name} ${corpus})
+  set_tests_properties(corpus_${name} PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${test_environment}")
+endforeach()
+
 # Loaded before the program by test_out_of_memory.
 add_library(failing_malloc MODULE tests/failing_malloc.c)
 target_link_libraries(failing_malloc PRIVATE ${CMAKE_DL_LIBS})

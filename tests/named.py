@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the pages on guarantees, reliability and security name is there: files, functions, tests.
 
-In `quotes`, these are names: a path with a known first folder (`src/field.[ch]`, `src/mesh/cage*.c`),
+In `quotes`, these are names: a path with a known folder (`src/field.[ch]`, `src/mesh/cage*.c`),
 a test (`test_NAME` is tests/test_NAME.c), a target (`make NAME`), and a word with an underscore,
 which must occur in the sources, the tests or the build's own files.
 """
