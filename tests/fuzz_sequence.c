@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,10 +20,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const name[] = {"x.pc2", "x.mdd", "x.csv", "x.glb"};
     if (!size) return 0;
+    char *text = malloc(size); /* the file and a NUL */
+    if (!text) return 0;
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = 0;
     BrioSequence *sequence = NULL;
     BrioError error = {0};
-    BrioStatus status = brio__sequence_parse(name[data[0] % 4], (const char *)data + 1, size - 1,
-                                             24, 0, &sequence, &error);
+    BrioStatus status =
+        brio__sequence_parse(name[data[0] % 4], text, size - 1, 24, 0, &sequence, &error);
+    free(text);
     if (status != BRIO_OK) {
         expect(!sequence && error.message[0]);
         return 0;

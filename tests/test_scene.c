@@ -1060,11 +1060,11 @@ static void checks_json(void **state)
     write_text("mesh.json", "{\"positions\": [[0,0,0],[1,0,0],[0,1,0]], \"cells\": [[0,1,2]]}");
     o = BRIO("check", "mesh.json");
     assert_int_equal(o->code, 0);
-    assert_non_null(strstr(o->out, "1 triangle"));
+    assert_non_null(strstr(o->out, "fit for springs"));
     write_text("typo.json", "{\"bodys\": []}");
     o = BRIO("check", "typo.json");
     assert_int_equal(o->code, 2);
-    assert_non_null(strstr(o->err, "typo.json:1:2: bodys"));
+    assert_non_null(strstr(o->err, "typo.json:1:2: unknown key \"bodys\""));
 }
 
 /* A mesh takes the place of a scene's shape from the command line. */
