@@ -306,7 +306,8 @@ def main():
         return mutant, try_mutant(lab, mutant, folder)
 
     with concurrent.futures.ThreadPoolExecutor(given.workers) as pool:
-        for outcome in pool.map(one, mutants):
+        for done in concurrent.futures.as_completed([pool.submit(one, m) for m in mutants]):
+            outcome = done.result()
             if outcome is None:
                 continue
             (group, path, number, new), (what, why) = outcome

@@ -411,31 +411,34 @@ def force(rng, makings, size, scene):
     return made
 
 
+JOINTS = ("ball", "hinge", "slider")  # of whole bodies; the others are of points too
+
+
 def constraint(rng, makings, scene):
     row = makings.pick(rng, "constraints")
     made = with_fields(rng, row, 1, 0.3)
     made.pop("length", None)
     if made["type"] == "distance-range":
         made.update(min=0, max=1e3)
-    bodies = [b["name"] for b in scene["bodies"]]
-    made["a"] = rng.choice(bodies)
-    if made["type"] != "volume":
-        if rng.random() < 0.6:
-            made["a"] = [made["a"], 0]
-        if rng.random() < 0.6:
-            made["b"] = rng.choice(bodies)
-            if rng.random() < 0.5:
-                made["b"] = [made["b"], rng.randrange(3)]
-        if rng.random() < 0.5 and not isinstance(made["a"], list):
-            made["at"] = next(
-                b.get("transform", {}).get("translate", [0, 0, 0])
-                for b in scene["bodies"]
-                if b["name"] == made["a"]
-            )
-        if "b" not in made and len(bodies) > 1 and made["type"] in ("rod", "distance-range"):
-            made["b"] = [bodies[0] if made["a"][0] != bodies[0] else bodies[1], 0]
-        if row.get("note") or rng.random() < 0.2:
-            made["axis"] = vector(rng, 1)
+    one = rng.choice(scene["bodies"])
+    others = [b["name"] for b in scene["bodies"] if b is not one]
+    middle = one.get("transform", {}).get("translate", [0, 0, 0])
+    made["a"] = one["name"]
+    if row.get("note") or rng.random() < 0.2:
+        made["axis"] = vector(rng, 1)
+    if made["type"] == "volume":
+        made.pop("axis", None)
+    elif made["type"] in JOINTS:
+        made["at"] = middle
+        if others and rng.random() < 0.3:
+            made["b"] = rng.choice(others)
+    else:
+        if rng.random() < 0.7:
+            made["a"] = [one["name"], 0]
+        else:
+            made["at"] = middle
+        if made["type"] in ("rod", "distance-range") or rng.random() < 0.5:
+            made["b"] = [rng.choice(others), 0] if others else [one["name"], 1]
     return made
 
 
@@ -533,7 +536,7 @@ def make_scene(rng, makings):
             scene["integrator"] = with_fields(rng, row, size, 0.1)
     if rng.random() < 0.25:
         scene["forces"] = [force(rng, makings, size, scene) for _ in range(rng.randint(1, 2))]
-    if rng.random() < 0.15:
+    if rng.random() < 0.2:
         scene["constraints"] = [constraint(rng, makings, scene) for _ in range(rng.randint(1, 2))]
         if rng.random() < 0.7:
             scene["integrator"] = rng.choice(["backward-euler", "bdf2", "trapezoidal", "a-search"])
@@ -599,7 +602,7 @@ def features(scene):
         found |= {"body " + key for key in one if key in ("cage", "attach", "deform", "array")}
         found |= {"scripted fix" for fix in one.get("fix", []) if "script" in fix}
     for key in ("forces", "constraints", "damping", "obstacles"):
-        found |= {key[:-1] + " " + one["type"] for one in scene.get(key, [])}
+        found |= {key.rstrip("s") + " " + one["type"] for one in scene.get(key, [])}
     found |= {"obstacle moves" for o in scene.get("obstacles", []) if "script" in o}
     found |= {"obstacle with a sequence" for o in scene.get("obstacles", []) if "sequence" in o}
     if "contact" in scene:
