@@ -49,7 +49,7 @@ GROUPS = {
             "src/integrate/variational.c",
             "src/integrate/stepper.c",
         ],
-        ["oscillator", "integrators", "blend", "variational"],
+        ["oscillator", "integrators", "blend", "variational", "hands"],
     ),
     "potential": (
         [
@@ -162,7 +162,7 @@ def draw(seed, only):
     rng = random.Random(seed)
     pools = {}
     for group, (paths, _) in GROUPS.items():
-        paths = [p for p in paths if only in p and os.path.exists(os.path.join(ROOT, p))]
+        paths = [p for p in paths if only == group or only in p]
         pool = [(group, path, *one) for path in paths for one in candidates(path)]
         rng.shuffle(pool)
         if pool:
@@ -283,7 +283,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9)
-    parser.add_argument("--only", default="", help="only files with this in their path")
+    parser.add_argument("--only", default="", help="a group, or files with this in their path")
     parser.add_argument("--log", default="")
     parser.add_argument("--list", action="store_true")
     given = parser.parse_args()
