@@ -17,7 +17,7 @@ need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground test test-long test-clients bench campaign sbom install uninstall package wheel fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom install uninstall package wheel fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -46,12 +46,17 @@ playground:
 	@sh cmake/playground.sh build
 	$(say) "Open build/playground.html in a browser, or: build/brio playground (--serve: with threads)"
 
+npm:
+	@sh cmake/setup.sh playground
+	@sh cmake/npm.sh build pack
+	$(say) "npm install build/npm/brio-engine-*.tgz puts it into the folder where you are (docs/javascript.md)"
+
 tests-ready:
 	@sh cmake/setup.sh $(need)
 	@cmake --preset $(PRESET) -DBRIO_TESTS=ON $(werror) >/dev/null
 	@cmake --build $(BUILD)
 ifeq ($(PRESET),release)
-	@sh cmake/playground.sh build || echo "The tests of the playground will be skipped."
+	@sh cmake/playground.sh build || echo "The tests of the playground and of the npm module will be skipped."
 endif
 
 # Of the build for several processes: what is about them; the rest is tested without.
@@ -117,7 +122,7 @@ coverage: test
 
 format:
 	@sh cmake/setup.sh format
-	@clang-format -i $$(find include src cli tests examples web -name '*.[ch]' -not -path '*/node_modules/*')
+	@clang-format -i $$(find include src cli tests examples web integrations -name '*.[ch]' -not -path '*/node_modules/*')
 
 clean:
 	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz build-mpi
@@ -126,6 +131,7 @@ help:
 	$(say) "make                 set up and build: build/brio, build/libbrio.so, build/libbrio.a" \
 	    "make demo            build, run scenes/demo.yaml two ways, say where the report and the film are" \
 	    "make playground      the engine in a page: build/playground.html, which opens without a server" \
+	    "make npm             the engine as an ES module: build/npm/brio-engine-*.tgz, for npm install" \
 	    "make pictures        make the pictures of the documentation again" \
 	    "make docs            the manuals as pages, in build/site" \
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \

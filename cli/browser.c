@@ -1,7 +1,11 @@
-/* Pages that commands show. */
+/* Pages that commands show, and the port at which they serve them. */
 #include "commands.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,10 +15,31 @@ bool open_in_browser(const char *path)
     if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) return false;
     pid_t child = fork();
     if (child == 0) {
+        setsid(); /* Ctrl-C in this terminal is not meant for the browser */
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(127);
         execlp("xdg-open", "xdg-open", path, (char *)NULL);
         _exit(127);
     }
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
+}
+
+int listen_here(int port, int *got)
+{
+    struct sockaddr_in place = {.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)port),
+                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof place;
+    int yes = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0) return -1;
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(listener, (struct sockaddr *)&place, sizeof place) != 0 || listen(listener, 64) != 0 ||
+        getsockname(listener, (struct sockaddr *)&place, &size) != 0) {
+        int reason = errno;
+        close(listener);
+        errno = reason;
+        return -1;
+    }
+    *got = ntohs(place.sin_port);
+    return listener;
 }

@@ -9,6 +9,7 @@
 #include "sim/ledger.h"           /* compare, settle, spectrum: energies, momenta */
 #include "analyze/modes.h"        /* stability, spectrum, check: eigenvalues and modes */
 #include "analyze/stability.h"    /* stability: the matrix of an integrator */
+#include "base64.h"               /* live: the opening of a WebSocket */
 #include "base.h"                 /* memory, seconds, nearest names, as in the library */
 #include "build/builder.h"        /* bench: systems without a scene file */
 #include "contact/contact.h"      /* check: distances of the initial state */
@@ -41,9 +42,13 @@
 #include "picture/png.h"          /* render, reports: pictures as files */
 #include "picture/stage.h"        /* render, reports: a motion as a picture */
 #include "energy/material.h"      /* reference: materials by name */
+#include "potential/rigid.h"      /* reproduce: rigid motions */
+#include "run/explosion.h"        /* live: whether a simulation has exploded */
+#include "run/record.h"           /* live: a simulation as a run */
 #include "run/run.h"              /* run, compare, check, spectrum: runs and results */
 #include "run/tables.h"           /* settle, proof: states as tables */
-#include "scene/parse.h"          /* import: documents that must be JSON */
+#include "scene/node.h"           /* live: UTF-8 */
+#include "scene/parse.h"          /* import, live: documents that must be JSON */
 #include "scene/questions.h"      /* check, run: what is hardly meant */
 #include "scene/scene.h"          /* all commands that take a scene */
 #include "scene/schema.h"         /* help, list: the rows of a scene */

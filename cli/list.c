@@ -39,18 +39,29 @@ static void list_text(const Family *family, bool verbose)
     if (i == 0) puts(family->empty);
 }
 
-enum { JSON, VERBOSE };
+/* The table of README.md. */
+static void list_markdown(const Family *family)
+{
+    Entry e;
+    puts("| name | properties | |\n|---|---|---|");
+    for (int i = 0; family->at(i, &e); i++)
+        printf("| `%s` | %s | %s |\n", e.name, e.note ? e.note : "", e.summary);
+}
+
+enum { JSON, MARKDOWN, VERBOSE };
 
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_list, .argc = argc, .argv = argv, .at = 1};
     const char *name = NULL, *names[32];
     const Family *family = NULL;
-    bool json = false, verbose = false;
+    bool json = false, markdown = false, verbose = false;
     int option, count = 0;
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         if (option == JSON)
             json = true;
+        else if (option == MARKDOWN)
+            markdown = true;
         else if (option == VERBOSE)
             verbose = true;
         else if (option == ARGUMENT_WORD && !name)
@@ -72,6 +83,8 @@ static int run(int argc, char **argv)
     }
     if (json)
         family_json(stdout, family);
+    else if (markdown)
+        list_markdown(family);
     else
         list_text(family, verbose);
     return EXIT_DONE;
@@ -79,6 +92,7 @@ static int run(int argc, char **argv)
 
 static const Option options[] = {
     [JSON] = {"--json", 0, NULL, "As JSON, with all parameters: name, unit, default, range."},
+    [MARKDOWN] = {"--markdown", 0, NULL, "As a table in Markdown."},
     [VERBOSE] = {"--verbose", 'v', NULL, "With parameters and citations."},
     {0}};
 
@@ -87,7 +101,7 @@ const Command command_list = {
     .summary = "Show what there is: integrators, materials, shapes, scenes, ...",
     .synopsis = "integrators|energies|materials|presets|laws|obstacles|damping|forces|constraints|"
                 "solvers|shapes|"
-                "scenes|frames|meshes|keys [--verbose] [--json]",
+                "scenes|frames|meshes|keys [--verbose | --json | --markdown]",
     .about = "Without a name: the lists that there are, and where a scene says which one it wants.",
     .options = options,
     .examples = "brio list integrators\nbrio list materials --json",

@@ -2,10 +2,8 @@
  * machine. */
 #include "commands.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -127,25 +125,6 @@ static void answer_client(int client, const char *folder)
     refuse_request(client, "404 Not Found");
 }
 
-/* Listens on this machine's own address only; port 0: any that is free. -1: errno says why not. */
-static int listen_on(int port, int *got)
-{
-    struct sockaddr_in place = {.sin_family = AF_INET,
-                                .sin_port = htons((uint16_t)port),
-                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof place;
-    int yes = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (listener < 0) return -1;
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(listener, (struct sockaddr *)&place, sizeof place) != 0 || listen(listener, 64) != 0 ||
-        getsockname(listener, (struct sockaddr *)&place, &size) != 0) {
-        close(listener);
-        return -1;
-    }
-    *got = ntohs(place.sin_port);
-    return listener;
-}
-
 /* The processes of clients, the oldest first. */
 typedef struct Clients {
     pid_t process[MAX_CLIENTS];
@@ -183,8 +162,8 @@ static int serve(const char *page, int port, bool print)
 {
     char folder[4096], address[64];
     Clients clients = {.count = 0};
-    int got, listener = listen_on(port ? port : USUAL_PORT, &got);
-    if (listener < 0 && !port) listener = listen_on(0, &got);
+    int got, listener = listen_here(port ? port : USUAL_PORT, &got);
+    if (listener < 0 && !port) listener = listen_here(0, &got);
     if (listener < 0) {
         fprintf(stderr,
                 "brio playground: port %d cannot be had: %s; leave the number out for one that is "

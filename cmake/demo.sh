@@ -1,28 +1,30 @@
 #!/bin/sh
 # The demo:  demo.sh BRIO FOLDER
-# One scene under backward Euler, which eats the motion, and under a-search, which keeps it; a report with both and, where ffmpeg is there, a film.
+# One scene by two methods with the same step: a film of both side by side (where ffmpeg is there),
+# a report of each, and a page that compares them.
 set -eu
 brio=$1 out=$2
 
 mkdir -p "$out"
-echo "A soft bar, wound up and let go, by two integrators with the same step:"
+echo "A soft bunny jumps on a trampoline: by backward Euler, which damps it, and by A-search, which"
+echo "keeps its energy. The same scene, the same step of 1/60 s."
 echo
-"$brio" compare scenes/demo.yaml --integrators backward-euler,a-search -o "$out" --force
-echo
-echo "The same two as runs of their own, and drawn:"
 for name in backward-euler a-search; do
-    "$brio" run scenes/demo.yaml -o "$out/$name" --force --set integrator=$name >/dev/null # what is left is its progress
+    "$brio" run scenes/demo.yaml -o "$out/$name" --force --set integrator=$name
+    echo
 done
+view="--zoom 1.35 --target 0,0.72,0 --elevation 16"
 if command -v ffmpeg >/dev/null 2>&1; then
-    film="demo.mp4               the film"
-    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.mp4" --force --color strain --stamp --size 560x640
+    film="demo.mp4                     the film: both side by side"
+    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.mp4" --force --size 560x560 $view
 else
-    film="demo.png               both at six instants (a film needs ffmpeg: apt-get install ffmpeg)"
-    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.png" --force --color strain --sheet 6 --size 260x320
+    film="demo.png                     both at eight instants (a film needs ffmpeg: apt-get install ffmpeg)"
+    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.png" --force --sheet 8 --size 240x240 $view
 fi
 echo
-echo "Open these in a browser and a player:"
-echo "  $(pwd)/$out/report.html            both side by side: the motion in 3D, energies, times"
-echo "  $(pwd)/$out/a-search/report.html   one of the runs by itself"
+echo "Open these in a player and a browser:"
 echo "  $(pwd)/$out/$film"
-echo "What next: docs/start.md, the first ten minutes."
+echo "  $(pwd)/$out/a-search/report.html         the motion in 3D, energies, times"
+echo "  $(pwd)/$out/backward-euler/report.html   the same by backward Euler"
+echo
+echo "Next: brio compare demo --integrators backward-euler,bdf2,a-search, or docs/start.md, the first ten minutes."

@@ -1,5 +1,6 @@
 # The examples in C that are programs, and what each prints: read by the tests in the build and by that of the installed package.
-set(examples hello strings leapfrog energy_control drag game sweep)
+set(examples first hello strings leapfrog energy_control drag game sweep)
+set(first_prints "t = 0.083 s: ")
 set(hello_prints "t = 0.083 s: kinetic")
 set(strings_prints "t = 1.0 s: the free end is at x = ")
 set(leapfrog_prints "t = 0.0500 s: total energy 0.37")

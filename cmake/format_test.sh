@@ -3,7 +3,7 @@
 #   format_test.sh SOURCE_DIR
 set -eu
 cd "$1"
-files=$(find include src cli tests examples web -name '*.[ch]' -not -path '*/node_modules/*')
+files=$(find include src cli tests examples web integrations -name '*.[ch]' -not -path '*/node_modules/*')
 if LC_ALL=C.UTF-8 grep -nE '.{101}' $files; then
     echo "Lines end at 100 columns."
     exit 1

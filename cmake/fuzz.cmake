@@ -26,3 +26,6 @@ foreach(file ${fuzzers})
     add_fuzzer(${program} ${file})
   endif()
 endforeach()
+
+target_sources(fuzz_live PRIVATE cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/websocket.c)
+target_include_directories(fuzz_live PRIVATE cli)

@@ -48,6 +48,7 @@ target_link_libraries(static brio::static)
 # The examples, as their first lines say and from the installed files.
 include(${CMAKE_CURRENT_LIST_DIR}/examples.cmake)
 set(example_files ${prefix}/share/brio/examples)
+set(first_scene ${example_files}/beam.yaml)
 set(hello_scene ${example_files}/beam.yaml)
 set(leapfrog_scene ${example_files}/leapfrog.yaml)
 set(energy_control_scene ${example_files}/energy_control.yaml)

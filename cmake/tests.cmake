@@ -31,10 +31,12 @@ if(BRIO_MPI)
 else()
   file(GLOB tests CONFIGURE_DEPENDS tests/test_*.c)
 endif()
+add_library(brio_only OBJECT tests/only.c) # BRIO_TEST=pattern chooses cases
+target_include_directories(brio_only SYSTEM PRIVATE ${BRIO_CMOCKA_INCLUDE})
 foreach(file ${tests})
   cmake_path(GET file STEM program)
   string(REGEX REPLACE "^test_" "" name ${program})
-  add_executable(${program} ${file})
+  add_executable(${program} ${file} $<TARGET_OBJECTS:brio_only>)
   target_include_directories(${program} SYSTEM PRIVATE ${BRIO_CMOCKA_INCLUDE})
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${program} PRIVATE brio_plain brio_static ${BRIO_CMOCKA_LIBRARY})
@@ -59,6 +61,7 @@ endif()
 
 # The examples of the documentation: programs that see the public header only, and energies that test_examples checks.
 include(cmake/examples.cmake)
+set(first_scene examples/beam.yaml)
 set(hello_scene examples/beam.yaml)
 set(leapfrog_scene examples/leapfrog.yaml)
 set(energy_control_scene examples/energy_control.yaml)
@@ -78,6 +81,11 @@ target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
+# What `brio live` reads is tested without the program around it.
+set(live_readers cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/websocket.c)
+target_sources(test_websocket PRIVATE ${live_readers})
+target_include_directories(test_websocket PRIVATE cli)
+
 # The fuzzers' targets over their kept inputs: every tests/corpus/NAME is a CTest entry corpus_NAME.
 file(GLOB corpora CONFIGURE_DEPENDS tests/corpus/*)
 foreach(corpus ${corpora})
@@ -90,6 +98,8 @@ foreach(corpus ${corpora})
   add_test(NAME corpus_${name} COMMAND corpus_${name} ${corpus})
   set_tests_properties(corpus_${name} PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${test_environment}")
 endforeach()
+target_sources(corpus_live PRIVATE ${live_readers})
+target_include_directories(corpus_live PRIVATE cli)
 
 # Loaded before the program by test_out_of_memory.
 add_library(failing_malloc MODULE tests/failing_malloc.c)
@@ -182,6 +192,16 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND PROJECT_BINARY_DIR STREQUAL "${PR
   set_tests_properties(playground PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
+# The package brio-engine in Node.js and Chromium, installed into an empty folder.
+if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND PROJECT_BINARY_DIR STREQUAL "${PROJECT_SOURCE_DIR}/build")
+  if(BRIO_NODE)
+    add_test(NAME npm COMMAND ${BRIO_NODE} ${PROJECT_SOURCE_DIR}/integrations/npm/test.mjs ${PROJECT_BINARY_DIR})
+  else()
+    add_test(NAME npm COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no Node.js; apt-get install nodejs npm emscripten chromium")
+  endif()
+  set_tests_properties(npm PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
+
 # The installed package: programs that find it by pkg-config and by CMake, shared and static.
 if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
   add_test(NAME package COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCC=${CMAKE_C_COMPILER}
@@ -220,10 +240,12 @@ if(BRIO_ZLIB_LIBRARY)
 endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
-target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+foreach(name test_report test_live_page)
+  target_compile_definitions(${name} PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+endforeach()
 
 # The longest first (seconds), so that none of them runs alone at the end.
-foreach(pair playground_scenes=110 playground=70 manual=60 scene=50 scalar=20)
+foreach(pair playground_scenes=110 playground=70 npm=30 manual=60 scene=50 scalar=20)
   string(REGEX MATCH "(.*)=(.*)" pair ${pair})
   if(TEST ${CMAKE_MATCH_1})
     set_tests_properties(${CMAKE_MATCH_1} PROPERTIES COST ${CMAKE_MATCH_2})

@@ -10,8 +10,8 @@ retired="$retired|BrioLook|BrioObstacleLook|look_count|BrioWhole|plane_term|add_
 retired="$retired|first_states?|speaks|tells_\w*|[A-Z]+_SHARE|\w+_share|(VALUE|CHUNK|HESSIAN)_BLOCKS"
 retired="$retired|held|HeldNode|held_\w*|\w+_held|\w+_held_\w*|(most|least)_\w*|\w+_(most|least)"
 retired="$retired|(\w+_)?(MOST|LEAST)(_\w+)?"
-# The public interface has its own list of renamed things (CHANGELOG.md); the page calls web_held.
-allowed='at_most|at_least|web_held'
+# The public interface has its own list of renamed things (CHANGELOG.md).
+allowed='at_most|at_least'
 
 # "file:line: identifiers" without comments and strings
 code() {
@@ -55,7 +55,7 @@ for name in 'BrioShare *share;' 's->held_count' 'enum { MOST_ROWS };' 'x.edge_mo
     find_retired "$sample" >/dev/null || { echo "$name was not found"; exit 1; }
 done
 
-files=$(find include src cli tests examples web -name '*.[ch]' -o -name '*.def' | grep -v node_modules)
+files=$(find include src cli tests examples web integrations -name '*.[ch]' -o -name '*.def' | grep -v node_modules)
 if find_retired $files; then
     echo "Retired words: docs/glossary.md has the ones to use."
     exit 1

@@ -34,18 +34,18 @@ plot() { # FILE CHART SCENE options: a chart of a comparison
 # what integrators do to energy, momentum and time (integrators.md)
 methods=backward-euler,bdf2,sdirk2,generalized-alpha,implicit-midpoint,a-search
 small='bodies.0.shape.cells=[3, 3, 3]'
-plot integrators-bar.svg energy demo --integrators $methods --h 1/60 --set time.end=3
+plot integrators-bar.svg energy wound-bar --integrators $methods --h 1/60 --set time.end=3
 plot integrators-spin.svg energy spinning-cube --integrators $methods --h 1/50 --set time.end=2 --set "$small"
 plot integrators-momentum.svg angular-momentum spinning-cube --integrators $methods --h 1/50 --set time.end=2 --set "$small"
 plot integrators-ball.svg energy ball-soft --integrators $methods --set time.end=3 --set bodies.0.shape.cells=4
 plot integrators-cost.svg work-precision spinning-cube --integrators $methods,verlet,rk4 --h 1/25,1/50,1/100,1/200,1/400,1/800,1/1600 \
     --reference rk4@1/10000 --set time.end=0.5 --set 'bodies.0.shape.cells=[4, 4, 4]' --threads 1
 
-# the demo: above with a-search, below with backward Euler
-run lively demo --set integrator=a-search
-run dull demo --set integrator=backward-euler
-draw demo.png "$work/lively" "$work/dull" --sheet 7 --size 150x250 --color strain --zoom 0.86 --target 0,0.06,0
-plot energy.svg energy demo --integrators a-search,backward-euler
+# the wound-up bar: above with a-search, below with backward Euler
+run lively wound-bar --set integrator=a-search
+run dull wound-bar --set integrator=backward-euler
+draw wound-bar.png "$work/lively" "$work/dull" --sheet 7 --size 150x250 --color strain --zoom 0.86 --target 0,0.06,0
+plot energy.svg energy wound-bar --integrators a-search,backward-euler
 
 # single pictures
 run cloth cloth
@@ -72,8 +72,14 @@ keep() { # PICTURE FILE: in few colours
 
 # a film's contact sheet and the reports, where there are programs for it
 if command -v ffmpeg >/dev/null; then
-    "$brio" render "$work/lively" "$work/dull" -o "$work/demo.mp4" --quiet --color strain --stamp --size 300x330 --zoom 0.82
-    ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "fps=2,tile=2x3:margin=4:padding=4:color=white" -frames:v 1 "$work/film.png"
+    # the demo, moving: left backward Euler, right a-search
+    run alive demo
+    run dead demo --set integrator=backward-euler
+    "$brio" render "$work/dead" "$work/alive" -o "$work/demo.mp4" --quiet --size 480x480 --zoom 1.35 --target 0,0.72,0 --elevation 16
+    palette="fps=12,scale=600:-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=48:stats_mode=diff[p];[b][p]paletteuse=dither=none"
+    ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "$palette:diff_mode=rectangle" "$out/demo.gif"
+    "$brio" render "$work/lively" "$work/dull" -o "$work/bar.mp4" --quiet --color strain --stamp --size 300x330 --zoom 0.82
+    ffmpeg -loglevel error -y -i "$work/bar.mp4" -vf "fps=2,tile=2x3:margin=4:padding=4:color=white" -frames:v 1 "$work/film.png"
     keep "$work/film.png" film.png
 fi
 modules=$(dirname "$brio")/web/report

@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 {
     BrioSim *sim;
     BrioError error = {0};
-    if (brio_sim_load(argc > 1 ? argv[1] : "demo", &sim, &error))
+    if (brio_sim_load(argc > 1 ? argv[1] : "wound-bar", &sim, &error))
         return fprintf(stderr, "%s\n", error.message), 2;
     int64_t n = brio_body_vertices(brio_sim_system(sim), 0);
     double *x = malloc(sizeof *x * 3 * n), *v = malloc(sizeof *v * 3 * n);

@@ -3,7 +3,7 @@
 
 Layers. A folder of src/ may include what stands before it in LAYERS and never what stands behind:
 the folders form layers, and data flows one way. Files directly in src/ are the lowest layer "base",
-except those that ROOT gives a layer of their own. The command line and the page include
+except those that ROOT gives a layer of their own. The command line and the npm module include
 brio/brio.h, the one header INTERNAL that says which internals they need and why, and their own.
 
 Integrators. A file of src/integrate/ that defines an integrator includes "integrator.h" or
@@ -57,7 +57,7 @@ LAYERS = [
 ROOT = {}
 MOVED = {}
 
-INTERNAL = "cli/internal.h"  # what the command line and the page may see of src/
+INTERNAL = "cli/internal.h"  # what the command line and the npm module may see of src/
 
 
 def read(path):
@@ -167,9 +167,9 @@ def check_layers():
 
 
 def check_program():
-    """cli/ and web/ see the public header, INTERNAL and their own headers."""
+    """cli/ and integrations/ see the public header, INTERNAL and their own headers."""
     offences = []
-    for path in sources("cli", "web"):
+    for path in sources("cli", "integrations"):
         if path == INTERNAL:
             continue
         for number, name in includes(path):
@@ -249,7 +249,7 @@ def functions(text):
 
 def check_form():
     offences = []
-    for path in sources("src", "cli", "web", "examples", "include"):
+    for path in sources("src", "cli", "integrations", "examples", "include"):
         text = read(path)
         if not text.startswith("/*"):
             offences.append("%s:1: does not open with a comment that says what it computes" % path)

@@ -603,6 +603,13 @@ static void scene_reference_is_current(void **state)
         fail_msg(
             "docs/commands.md is out of date: brio help commands --markdown >docs/commands.md");
     free(page);
+    o = BRIO("list", "integrators", "--markdown");
+    assert_int_equal(o->code, 0);
+    page = read_all(BRIO_SOURCE_DIR "/README.md", NULL);
+    assert_non_null(page);
+    if (!strstr(page, o->out))
+        fail_msg("the methods of README.md are out of date: brio list integrators --markdown");
+    free(page);
     o = BRIO("help", "scene");
     assert_int_equal(o->code, 0);
     assert_non_null(strstr(o->out, "energy_every"));

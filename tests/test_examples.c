@@ -83,9 +83,10 @@ static void pages(void **unused)
         {"docs/integrator.md", "examples/leapfrog.yaml"},
         {"docs/integrator.md", "examples/energy_control.c"},
         {"docs/integrator.md", "examples/energy_control.yaml"},
-        {"README.md", "examples/hello.c"},
+        {"README.md", "examples/first.c"},
+        {"docs/library.md", "examples/hello.c"},
         {"docs/interaction.md", "examples/drag.c"},
-        {"README.md", "examples/beam.yaml"},
+        {"docs/library.md", "examples/beam.yaml"},
     };
     for (size_t k = 0; k < BRIO_COUNT(pairs); k++) {
         char *page = content(pairs[k][0]);

@@ -268,17 +268,26 @@ static void converges(void **unused)
 /* ---- energies of unfinished solves ------------------------------------------------------ */
 
 /* A stiff cloth on two pins at 30 frames a second: the mean over every second stays within 10 % of
- * the target and no frame is above 2.5 of it. */
+ * the target and no frame is above 2.5 of it. With one iteration of backward Euler, as printed in
+ * [Dinev2018], blend does not hold its target (docs/stabilised.md). */
 static void energy(void **unused)
 {
     (void)unused;
-    for (int k = 0; k < 2; k++) {
+    static const struct {
+        const char *integrator;
+        int iterations;
+        bool holds;
+    } how[] = {{"a-search", 3, true},
+               {"a-search", 10, true},
+               {"blend", 10, true},
+               {"{type: blend, be_iterations: 1}", 10, false}};
+    for (size_t k = 0; k < BRIO_COUNT(how); k++) {
         BrioSim *sim = parse(
-            "time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: "
+            "time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {type: "
             "local-global, iterations: %d}\nbodies:\n"
             "  - {shape: {type: grid, width: 1, depth: 1, cells_x: 19, cells_z: 19}, material: "
             "{type: hooke, k: 1000, vertex_mass: 0.0025}, fix: [{vertices: [0, 19]}]}\n",
-            k ? 10 : 3);
+            how[k].integrator, how[k].iterations);
         const double rest = -4.92228; /* J: settled */
         double min = INFINITY, max = -INFINITY, highest = 0;
         for (int second = 0; second < 20; second++) {
@@ -292,10 +301,10 @@ static void energy(void **unused)
             }
             min = fmin(min, sum), max = fmax(max, sum);
         }
-        print_message("cloth, %2d iterations: mean energy over every second %.3f to %.3f of the "
+        print_message("cloth, %s, %d iterations: mean energy over every second %.3f to %.3f of the "
                       "target, no frame above %.3f\n",
-                      k ? 10 : 3, min, max, highest);
-        assert_true(min > 0.9 && max < 1.1 && highest < 2.5);
+                      how[k].integrator, how[k].iterations, min, max, highest);
+        assert_true(how[k].holds == (min > 0.9 && max < 1.1 && highest < 2.5));
         brio_sim_free(sim);
     }
 }

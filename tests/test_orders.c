@@ -67,8 +67,16 @@ static const Variant variants[] = {
      3,
      {{"A", {9, LAMBDA, 0, 0, (1 - LAMBDA) / 2, LAMBDA, 0, FIRST, SECOND, LAMBDA}},
       {"b", {3, FIRST, SECOND, LAMBDA}}}},
+    {"runge-kutta Bathe", /* [Bathe2007]: trapezoidal rule to h/2, then BDF2 */
+     "runge-kutta",
+     2,
+     {{"A", {9, 0, 0, 0, 0.25, 0.25, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3}},
+      {"b", {3, 1.0 / 3, 1.0 / 3, 1.0 / 3}}}},
     {"decoupled backward-euler", "decoupled", 1, {{"tableau", {5}}}},
     {"decoupled sdirk2, 0.5", "decoupled", 2, {{"alpha", {0.5}}}},
+    {"a-search as printed", "a-search", 1, {{"flight", {0}}, {"momentum", {0}}}},
+    {"a-search without momentum", "a-search", 1, {{"momentum", {0}}}},
+    {"fepr over midpoint", "fepr", 2, {{"base", {0}}}},
 };
 
 /* What damps. Implicit methods take Rayleigh's stiffness of the start of the step [You2026,

@@ -1,33 +1,16 @@
 /* brio playground --serve: the page and the engine beside it with the headers for shared memory, to
  * this machine only, whatever clients send. */
-#include "program.h"
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include "loopback.h"
 
 static pid_t server;
 static int port;
-
-static int connect_to(in_addr_t machine)
-{
-    struct sockaddr_in place = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {machine}};
-    int client = socket(AF_INET, SOCK_STREAM, 0);
-    assert_true(client >= 0);
-    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 20},
-               sizeof(struct timeval));
-    if (connect(client, (struct sockaddr *)&place, sizeof place) == 0) return client;
-    close(client);
-    return -1;
-}
 
 /* What the server answers to these bytes, all of it. */
 static const char *ask_bytes(const void *request, size_t size)
 {
     static char answer[65536];
     size_t have = 0;
-    int client = connect_to(htonl(INADDR_LOOPBACK));
+    int client = connect_to(htonl(INADDR_LOOPBACK), port);
     assert_true(client >= 0);
     for (size_t sent = 0; sent < size;) {
         ssize_t now = send(client, (const char *)request + sent, size - sent, MSG_NOSIGNAL);
@@ -106,18 +89,7 @@ static void gives_nothing_else(void **state)
         const char *answer = ask(request);
         if (!begins(answer, "HTTP/1.1 404 Not Found\r\n")) fail_msg("%s: %s", addresses[i], answer);
     }
-    struct sockaddr_in own = {0};
-    socklen_t size = sizeof own;
-    /* the address by which others would reach this machine; nothing is sent */
-    int other = socket(AF_INET, SOCK_DGRAM, 0);
-    struct sockaddr_in far = {
-        .sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(0xc0000201)}};
-    if (connect(other, (struct sockaddr *)&far, sizeof far) == 0 &&
-        getsockname(other, (struct sockaddr *)&own, &size) == 0)
-        assert_int_equal(connect_to(own.sin_addr.s_addr), -1);
-    else
-        print_message("this machine has no other address to try\n");
-    close(other);
+    expect_closed_to_others(port);
 }
 
 static void bears_nonsense(void **state)
@@ -135,7 +107,8 @@ static void bears_nonsense(void **state)
     assert_true(begins(ask_bytes("GET \0 HTTP/1.1\r\n\r\n", 18), "HTTP/1.1 400 "));
     assert_true(begins(ask_bytes(large, sizeof large), "HTTP/1.1 431 "));
     int idle[20]; /* browsers open connections ahead, and say nothing on them */
-    for (int i = 0; i < 20; i++) assert_true((idle[i] = connect_to(htonl(INADDR_LOOPBACK))) >= 0);
+    for (int i = 0; i < 20; i++)
+        assert_true((idle[i] = connect_to(htonl(INADDR_LOOPBACK), port)) >= 0);
     assert_true(begins(ask("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 200 OK\r\n"));
     for (int i = 0; i < 20; i++) close(idle[i]);
 }
@@ -145,7 +118,8 @@ static void idle_clients_keep_nobody_waiting(void **state)
 {
     (void)state;
     int idle[150];
-    for (int i = 0; i < 150; i++) assert_true((idle[i] = connect_to(htonl(INADDR_LOOPBACK))) >= 0);
+    for (int i = 0; i < 150; i++)
+        assert_true((idle[i] = connect_to(htonl(INADDR_LOOPBACK), port)) >= 0);
     for (int i = 0; i < 3; i++)
         assert_true(begins(ask("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 200 OK\r\n"));
     for (int i = 0; i < 150; i++) close(idle[i]);
@@ -169,7 +143,7 @@ static void ends_with_a_signal(void **state)
     assert_int_equal(kill(server, SIGINT), 0);
     assert_int_equal(wait_program(server), 0);
     server = 0;
-    assert_int_equal(connect_to(htonl(INADDR_LOOPBACK)), -1);
+    assert_int_equal(connect_to(htonl(INADDR_LOOPBACK), port), -1);
 }
 
 static int stop(void **state)

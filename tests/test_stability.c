@@ -107,6 +107,25 @@ static void closed_forms(void **state)
     }
 }
 
+/* Over SDIRK2 with gamma = 1 + 1/sqrt 2 the trace stays between its limit and 2: stable and
+ * symplectic for every step (docs/decoupled.md), which [You2026, App. D] holds for impossible.
+ * TOLERANCE: round-off of the matrix, 1e-12. */
+static void decoupled_wide(void **state)
+{
+    (void)state;
+    BrioOscillator *o = oscillator("decoupled", "tableau", 11, 1); /* the last name of the choice */
+    double min = INFINITY, max = -INFINITY, det = 0;
+    for (double Y = 1e-6; Y < 1e12; Y *= 1.01) {
+        BrioAmplification a = measure(o, Y, 0, 1);
+        min = fmin(min, a.trace), max = fmax(max, a.trace);
+        det = fmax(det, fabs(a.det - 1));
+    }
+    print_message("decoupled sdirk2-wide: trace %.9f to %.9f, determinant 1 to %.1e\n", min, max,
+                  det);
+    assert_true(min > 0.9142135 && max < 2 && det < 1e-12);
+    brio__oscillator_free(o);
+}
+
 /* Its trace falls to -2.163 at Y = 44.2, beyond -2: not stable there; the limit is -sqrt 2 - 1/2
  * [You2026, App. D]. */
 static void decoupled_sdirk2(void **state)
@@ -694,12 +713,19 @@ static void springs_only_core(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),   cmocka_unit_test(decoupled_sdirk2),
-        cmocka_unit_test(damped_forms),   cmocka_unit_test(histories),
-        cmocka_unit_test(refusals),       cmocka_unit_test(limits),
-        cmocka_unit_test(inner_steps),    cmocka_unit_test(divergence),
-        cmocka_unit_test(position_based), cmocka_unit_test(springs_only_core),
-        cmocka_unit_test(command),        cmocka_unit_test(scene_limits),
+        cmocka_unit_test(closed_forms),
+        cmocka_unit_test(decoupled_sdirk2),
+        cmocka_unit_test(decoupled_wide),
+        cmocka_unit_test(damped_forms),
+        cmocka_unit_test(histories),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(inner_steps),
+        cmocka_unit_test(divergence),
+        cmocka_unit_test(position_based),
+        cmocka_unit_test(springs_only_core),
+        cmocka_unit_test(command),
+        cmocka_unit_test(scene_limits),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -1,6 +1,6 @@
 /* What needs Node.js: the cloth of [Gentle2025] against the script of its own page, and the engine
  * for browsers against this one: the same scenes, the built-in LDLT, the tolerance at round-off.
- * web/playground/trajectories.mjs runs them in Node.js. */
+ * integrations/npm/trajectories.mjs runs them in Node.js. */
 #include "program.h"
 
 #include <brio/brio.h>
@@ -66,9 +66,9 @@ static void compare(const char *folder, const char *name)
 static void trajectories(void **state)
 {
     (void)state;
-    static const char *const names[] = {"cloth", "beam", "cube", "ball", "chain"};
+    static const char *const names[] = {"cloth", "beam", "cube", "ball", "chain", "joint"};
     char folder[] = "/tmp/brio-wasm-XXXXXX", command[2000];
-    if (access(BRIO_SOURCE_DIR "/build/wasm/engine.wasm", R_OK) != 0 ||
+    if (access(BRIO_SOURCE_DIR "/build/npm/package/engine.wasm", R_OK) != 0 ||
         system("node --version >/dev/null 2>&1") != 0) {
         print_message("SKIPPED: the engine for browsers is not built, or there is no Node.js; make "
                       "playground\n");
@@ -76,8 +76,8 @@ static void trajectories(void **state)
     }
     assert_non_null(mkdtemp(folder));
     snprintf(command, sizeof command,
-             "node '%s/web/playground/trajectories.mjs' '%s/build/wasm' '%s'", BRIO_SOURCE_DIR,
-             BRIO_SOURCE_DIR, folder);
+             "node '%s/integrations/npm/trajectories.mjs' '%s/build/npm/package' '%s'",
+             BRIO_SOURCE_DIR, BRIO_SOURCE_DIR, folder);
     assert_int_equal(system(command), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) compare(folder, names[i]);
     snprintf(command, sizeof command, "rm -r '%s'", folder);
@@ -89,14 +89,15 @@ static void threads_of_the_page(void **state)
 {
     (void)state;
     char command[2000];
-    if (access(BRIO_SOURCE_DIR "/build/wasm/playground-threads.wasm", R_OK) != 0 ||
+    if (access(BRIO_SOURCE_DIR "/build/npm/package/threads/engine-threads.wasm", R_OK) != 0 ||
         system("node --version >/dev/null 2>&1") != 0) {
         print_message("SKIPPED: the engine for browsers is not built, or there is no Node.js; make "
                       "playground\n");
         return;
     }
-    snprintf(command, sizeof command, "node '%s/web/playground/same-bits.mjs' '%s/build/wasm'",
-             BRIO_SOURCE_DIR, BRIO_SOURCE_DIR);
+    snprintf(command, sizeof command,
+             "node '%s/integrations/npm/same-bits.mjs' '%s/build/npm/package'", BRIO_SOURCE_DIR,
+             BRIO_SOURCE_DIR);
     assert_int_equal(system(command), 0);
 }
 

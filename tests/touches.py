@@ -283,6 +283,7 @@ OTHER_TABLES = {
     "src/energy/element.def": "kinds of elements: a line here and a row in src/build/kinds.c",
     "src/energy/presets.def": "materials with values: a line is all",
     "src/energy/obstacles.def": "includes headers, which no other source may name",
+    "cli/reproduce/untested.def": "claims of papers that no reproduction judges: a line is all",
 }
 
 

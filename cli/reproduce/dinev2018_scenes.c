@@ -13,22 +13,24 @@ typedef struct Scene {
     bool dies;
     bool midpoint_explodes; /* as the paper says */
     bool falls;             /* from the air, or it may fall over */
+    bool printed_fails;     /* blend with one iteration of backward Euler gains energy */
 } Scene;
 
 static const Scene scenes[] = {
-    {"rt-cube", {NULL}, true, true, false},
-    {"rt-bar", {NULL}, true, false, false},
+    {"rt-cube", {NULL}, true, true, false, true},
+    {"rt-bar", {NULL}, true, false, false, false},
     {"rt-cloth",
      {"bodies.0.shape.cells_x=20", "bodies.0.shape.cells_z=20", "bodies.0.attach.1.vertices=[20]"},
      true,
      false,
-     false},
-    {"rt-bunny", {"bodies.0.shape.cells=15"}, true, false, false},
-    {"rt-nose", {"bodies.0.shape.cells=9"}, true, false, false},
-    {"rt-horn", {"bodies.0.shape.cells=10"}, true, false, false},
-    {"rt-slide", {"bodies.0.shape.cells=15", "contact.mu=0"}, false, false, true},
-    {"rt-hippo", {"bodies.0.shape.cells=6"}, true, true, true},
-    {"rt-fall", {NULL}, true, false, true},
+     false,
+     true},
+    {"rt-bunny", {"bodies.0.shape.cells=15"}, true, false, false, true},
+    {"rt-nose", {"bodies.0.shape.cells=9"}, true, false, false, false},
+    {"rt-horn", {"bodies.0.shape.cells=10"}, true, false, false, true},
+    {"rt-slide", {"bodies.0.shape.cells=15", "contact.mu=0"}, false, false, true, false},
+    {"rt-hippo", {"bodies.0.shape.cells=6"}, true, true, true, false},
+    {"rt-fall", {NULL}, true, false, true, false},
 };
 
 /* The simulation of a scene that ships; NULL, reported, if it cannot be made. The scene goes with
@@ -145,6 +147,51 @@ static void describe(Report *r, const Scene *what, double rest, int64_t frames)
     brio__scene_free(scene);
 }
 
+/* The mean over every second is within 10 % of the target, every frame below 2.5 times it. */
+static void judge_energy(Report *r, const Kept *k, int64_t frames, const char *method,
+                         int iterations)
+{
+    report_fact(r, k->frames == frames, "%s, %d iterations: all frames", method, iterations);
+    report_bound(r, k->min_second, 0.9, 1.1, "  least mean over a second");
+    report_bound(r, k->max_second, 0.9, 1.1, "  largest mean over a second");
+    report_bound(r, k->max, 0, 2.5, "  largest of a frame");
+}
+
+/* The paper's own method, as brio has it and as it is printed. */
+static void judge_blend(Report *r, const Scene *what, double rest, int64_t frames)
+{
+    static const char printed[] = "blend, one iteration of backward Euler as printed: largest mean";
+    Kept k;
+    if (run_scene(r, what, rest, frames, "blend", 10, &k)) judge_energy(r, &k, frames, "blend", 10);
+    if (!run_scene(r, what, rest, frames, "{type: blend, be_iterations: 1}", 10, &k)) return;
+    if (what->printed_fails)
+        report_erratum(r, 1, k.max_second, 0.1, "%s", printed);
+    else
+        report_bound(r, k.max_second, 0.9, 1.1, "%s", printed);
+}
+
+/* What the paper says of other methods. */
+static void judge_others(Report *r, const Scene *what, double rest, int64_t frames)
+{
+    Kept k;
+    if (run_scene(r, what, rest, frames, "backward-euler", 10, &k)) {
+        if (what->dies)
+            report_bound(r, k.last_second, -INFINITY, 0.5,
+                         "backward Euler dies: what is left in the last second");
+        else
+            report_number(r, NAN, k.last_second, "backward Euler: what is left in the last second");
+    }
+    if (run_scene(r, what, rest, frames, "implicit-midpoint", 10, &k)) {
+        if (what->midpoint_explodes)
+            report_bound(r, (double)k.frames, 0, (double)frames - 1,
+                         "implicit midpoint explodes: frames until 100 times the energy");
+        else
+            report_number(r, NAN, (double)k.frames,
+                          "implicit midpoint: frames until 100 times the energy, or all");
+        report_number(r, NAN, k.max, "  largest of a frame up to then");
+    }
+}
+
 static void energy(Report *r)
 {
     int64_t frames = report_fine(r) ? 5000 : 600;
@@ -154,36 +201,11 @@ static void energy(Report *r)
         Kept k;
         if (isnan(rest)) continue;
         describe(r, what, rest, frames);
-        for (int iterations = 10; iterations >= 3; iterations -= 7) {
-            if (!run_scene(r, what, rest, frames, "a-search", iterations, &k)) continue;
-            report_fact(r, k.frames == frames, "a-search, %d iterations: all frames", iterations);
-            report_bound(r, k.min_second, 0.9, 1.1, "  least mean over a second");
-            report_bound(r, k.max_second, 0.9, 1.1, "  largest mean over a second");
-            report_bound(r, k.max, 0, 2.5, "  largest of a frame");
-        }
-        if (run_scene(r, what, rest, frames, "blend", 10, &k)) {
-            report_fact(r, k.frames == frames, "blend: all frames");
-            report_number(r, NAN, k.mean, "  mean");
-            report_number(r, NAN, k.min, "  least of a frame");
-            report_number(r, NAN, k.max, "  largest of a frame");
-        }
-        if (run_scene(r, what, rest, frames, "backward-euler", 10, &k)) {
-            if (what->dies)
-                report_bound(r, k.last_second, -INFINITY, 0.5,
-                             "backward Euler dies: what is left in the last second");
-            else
-                report_number(r, NAN, k.last_second,
-                              "backward Euler: what is left in the last second");
-        }
-        if (run_scene(r, what, rest, frames, "implicit-midpoint", 10, &k)) {
-            if (what->midpoint_explodes)
-                report_bound(r, (double)k.frames, 0, (double)frames - 1,
-                             "implicit midpoint explodes: frames until 100 times the energy");
-            else
-                report_number(r, NAN, (double)k.frames,
-                              "implicit midpoint: frames until 100 times the energy, or all");
-            report_number(r, NAN, k.max, "  largest of a frame up to then");
-        }
+        for (int iterations = 10; iterations >= 3; iterations -= 7)
+            if (run_scene(r, what, rest, frames, "a-search", iterations, &k))
+                judge_energy(r, &k, frames, "a-search", iterations);
+        judge_blend(r, what, rest, frames);
+        judge_others(r, what, rest, frames);
     }
 }
 
@@ -194,7 +216,8 @@ REPRODUCTION(dinev2018_scenes){
         "energy of the paper's scenes over 600 frames (--fine: 5,000) with local/global solves",
     .about =
         "The scenes rt-*.yaml without damping, some with coarser meshes (sizes are stated with "
-        "each). a-search with ten and with three iterations is asked to keep the mean energy "
+        "each). blend and a-search with ten iterations, and a-search with three, are asked to "
+        "keep the mean energy "
         "over every second within 10 % of its target and every frame below 2.5 times it. Energies "
         "count from the settled state. Where something is moved from outside, the target "
         "has the work done.",
@@ -239,7 +262,8 @@ static double out_of_shape(BrioSim *sim, const BrioScene *scene)
 
 static void figure7(Report *r)
 {
-    static const Scene cactus = {"rt-cactus", {"bodies.0.shape.cells=16"}, false, true, false};
+    static const Scene cactus = {"rt-cactus", {"bodies.0.shape.cells=16"}, false, true, false,
+                                 false};
     static const char *const methods[] = {"blend", "implicit-midpoint", "a-search"};
     int64_t frames = report_fine(r) ? 5000 : 600;
     for (int m = 0; m < 3; m++) {

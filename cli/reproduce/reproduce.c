@@ -27,12 +27,19 @@ const Reproduction *reproduction_at(int i)
     return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL;
 }
 
+#ifndef BRIO_COMMIT
+#define BRIO_COMMIT "unknown"
+#endif
+
+const char *reproduction_commit(void) { return BRIO_COMMIT; }
+
 struct Report {
     const Reproduction *what;
-    BrioJson *json;  /* NULL: words */
+    BrioJson *json;  /* NULL: none is written */
+    bool words;      /* lines for people on the standard output */
     const char *out; /* folder for files, or NULL */
     bool force, fine;
-    int met, missed;
+    int met, missed, refuted;
     double started, shown;
 };
 
@@ -63,8 +70,8 @@ static void line(Report *r, const char *label, double paper, double ours, const 
         if (limit[0]) brio__json_text(r->json, "limit", limit);
         if (verdict[0]) brio__json_text(r->json, "verdict", verdict);
         brio__json_close(r->json, '}');
-        return;
     }
+    if (!r->words) return;
     char theirs[32] = "", own[32] = "";
     if (!isnan(paper)) snprintf(theirs, sizeof theirs, "%.6g", paper);
     if (!isnan(ours)) snprintf(own, sizeof own, "%.6g", ours);
@@ -86,7 +93,8 @@ void report_section(Report *r, const char *format, ...)
         brio__json_open(r->json, NULL, '{');
         brio__json_text(r->json, "section", label);
         brio__json_close(r->json, '}');
-    } else {
+    }
+    if (r->words) {
         printf("\n%s\n  %-62s %11s %12s  %-22s %s\n", label, "", "paper", "ours", "limit",
                "verdict");
     }
@@ -113,6 +121,16 @@ void report_bound(Report *r, double ours, double min, double max, const char *fo
     line(r, label, NAN, ours, limit, judge(r, ours >= min && ours <= max));
 }
 
+void report_erratum(Report *r, double paper, double ours, double tolerance, const char *format, ...)
+{
+    LABEL(label, format);
+    char limit[48];
+    bool differs = fabs(ours - paper) > tolerance;
+    snprintf(limit, sizeof limit, "differs by > %.3g", tolerance);
+    *(differs ? &r->refuted : &r->missed) += 1;
+    line(r, label, paper, ours, limit, differs ? "refuted" : "MISSED");
+}
+
 void report_fact(Report *r, bool holds, const char *format, ...)
 {
     LABEL(label, format);
@@ -133,9 +151,8 @@ void report_note(Report *r, const char *format, ...)
         brio__json_open(r->json, NULL, '{');
         brio__json_text(r->json, "note", label);
         brio__json_close(r->json, '}');
-    } else {
-        print_wrapped(stdout, label, 2, 110);
     }
+    if (r->words) print_wrapped(stdout, label, 2, 110);
 }
 
 /* ---- simulations ------------------------------------------------------------------------ */
@@ -230,7 +247,7 @@ void report_close(Report *r, FILE *file)
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-enum { OUT, FORCE, FINE, JSON, THREADS };
+enum { OUT, FORCE, FINE, ALL, REPORT, RESUME, JSON, THREADS };
 
 static void list_all(bool as_json)
 {
@@ -253,15 +270,20 @@ static void list_all(bool as_json)
     if (as_json) brio__json_close(&json, ']');
 }
 
-static int reproduce(Report *r, BrioJson *json)
+/* One reproduction: its lines, then its counts. */
+static int reproduce(Report *r)
 {
     char wall[32];
+    BrioJson *json = r->json;
+    r->met = r->missed = r->refuted = 0;
     if (json) {
         brio__json_open(json, NULL, '{');
         brio__json_text(json, "name", r->what->name);
         brio__json_text(json, "paper", brio__citation(r->what->paper));
+        brio__json_text(json, "commit", reproduction_commit());
         brio__json_open(json, "lines", '[');
-    } else {
+    }
+    if (r->words) {
         printf("%s: %s\n", r->what->name, r->what->summary);
         print_wrapped(stdout, brio__citation(r->what->paper), 2, 110);
         if (r->what->about) print_wrapped(stdout, r->what->about, 2, 110);
@@ -275,19 +297,52 @@ static int reproduce(Report *r, BrioJson *json)
         brio__json_close(json, ']');
         brio__json_integer(json, "met", r->met);
         brio__json_integer(json, "missed", r->missed);
+        brio__json_integer(json, "refuted", r->refuted);
         brio__json_real(json, "seconds", seconds);
         brio__json_close(json, '}');
-    } else {
-        printf("\n%s: %d met, %d missed, %s\n", r->what->name, r->met, r->missed, wall);
     }
+    if (r->words)
+        printf("\n%s: %d met, %d missed, %d refuted, %s\n", r->what->name, r->met, r->missed,
+               r->refuted, wall);
     return r->missed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* All of them, each into FOLDER/NAME.json, and the page of what the folder then holds. The page is
+ * renewed after each one, and --resume keeps those that this commit has made already. */
+static int reproduce_all(Report *r, bool resume)
+{
+    BrioFolder folder = {.fd = -1};
+    BrioError error = {0};
+    int exit = EXIT_DONE;
+    BrioStatus status = brio__folder_open(r->out, true, &folder, &error);
+    for (int i = 0; status == BRIO_OK && reproduction_at(i); i++) {
+        char name[128];
+        FILE *file;
+        r->what = reproduction_at(i);
+        snprintf(name, sizeof name, "%s.json", r->what->name);
+        if (resume && reproduction_is_done(r->out, name)) continue;
+        status = brio__replace_begin(&folder, name, &file, &error);
+        if (status != BRIO_OK) break;
+        BrioJson json = {.file = file};
+        r->json = &json;
+        if (reproduce(r) != EXIT_DONE) exit = EXIT_FAILED;
+        puts("");
+        status = brio__replace_end(&folder, name, file, true, &error);
+        if (status == BRIO_OK) status = reproduction_page(&folder, &error);
+    }
+    if (status == BRIO_OK) status = reproduction_page(&folder, &error);
+    brio__folder_close(&folder);
+    if (status != BRIO_OK) return say_error(&error, EXIT_FAILED);
+    printf("%s/reproduction.html and reproduction.md have all of it.\n", r->out);
+    return exit;
 }
 
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_reproduce, .argc = argc, .argv = argv, .at = 1};
     const char *name = NULL, *names[128];
-    bool as_json = false;
+    bool as_json = false, all = false, resume = false;
+    const char *page = NULL;
     Report r = {0};
     int option, count = 0;
     int64_t threads;
@@ -296,6 +351,9 @@ static int run(int argc, char **argv)
         case FORCE: r.force = true; break;
         case FINE: r.fine = true; break;
         case JSON: as_json = true; break;
+        case ALL: all = true; break;
+        case REPORT: page = a.value; break;
+        case RESUME: resume = true; break;
         case THREADS:
             if (!read_count(a.command, "--threads", a.value, 4096, &threads)) return EXIT_USAGE;
             brio_set_threads((int)threads);
@@ -308,6 +366,14 @@ static int run(int argc, char **argv)
             break;
         default: return a.exit;
         }
+    r.words = !as_json;
+    if (all || page) {
+        if (!all || !page || name || as_json || r.out)
+            return usage_error(a.command, "--all and --report FOLDER go together, without a name");
+        r.out = page;
+        r.force = true; /* plots of an earlier time, in a folder that the user named for them */
+        return reproduce_all(&r, resume);
+    }
     if (!name || !strcmp(name, "list")) {
         list_all(as_json);
         return EXIT_DONE;
@@ -319,13 +385,17 @@ static int run(int argc, char **argv)
     if (!r.what) return unknown_name(a.command, "reproduction", name, names, count);
     BrioJson json = {.file = stdout};
     r.json = as_json ? &json : NULL;
-    return reproduce(&r, r.json);
+    return reproduce(&r);
 }
 
 static const Option options[] = {
     [OUT] = {"--out", 'o', "FOLDER", "Write plots and tables there as well."},
     [FORCE] = {"--force", 0, NULL, "Overwrite files of that name in FOLDER."},
     [FINE] = {"--fine", 0, NULL, "References at short steps too, where they would take long."},
+    [ALL] = {"--all", 0, NULL, "All of them, one after another (about an hour and a half)."},
+    [REPORT] = {"--report", 0, "FOLDER",
+                "With --all: results, plots and one page of all claims there, renewed as it goes."},
+    [RESUME] = {"--resume", 'r', NULL, "With --all: keep what this version has in FOLDER already."},
     [JSON] = {"--json", 0, NULL, "As JSON."},
     [THREADS] = {"--threads", 0, "N", "Threads; the numbers do not depend on them."},
     {0}};
@@ -335,11 +405,12 @@ static const char *name_at(int i) { return reproduction_at(i) ? reproduction_at(
 const Command command_reproduce = {
     .name = "reproduce",
     .summary = "A table or figure of a paper beside our numbers.",
-    .synopsis = "[list]\nNAME [-o FOLDER] [--fine]",
+    .synopsis = "[list]\nNAME [-o FOLDER] [--fine]\n--all --report FOLDER [--resume]",
     .about = "Runs the experiment again and prints the paper's figure beside ours, with the "
              "tolerance and a verdict for each line. The exit "
              "code is 1 if a line is missed. What a paper leaves out and how it was found is said "
-             "at the top.",
+             "at the top. \"refuted\" marks a statement of a paper that does not hold; "
+             "docs/errata.md derives what holds instead.",
     .options = options,
     .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce "
                 "shinya2004-regions -o plots",

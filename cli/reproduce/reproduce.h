@@ -34,6 +34,11 @@ void report_value(Report *report, double paper, double ours, double tolerance, c
 /* A bound on our number: met if least <= ours <= most (-INFINITY, INFINITY: no bound). */
 void report_bound(Report *report, double ours, double min, double max, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* A statement of the paper that does not hold: refuted if ours is farther from it than the
+ * tolerance; docs/errata.md derives what holds instead. Where ours agrees with the paper, the
+ * erratum is wrong and the line is missed. */
+void report_erratum(Report *report, double paper, double ours, double tolerance, const char *format,
+                    ...) __attribute__((format(printf, 5, 6)));
 /* A yes or no. */
 void report_fact(Report *report, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -64,5 +69,14 @@ bool report_fine(const Report *report);
  * was given. The caller closes it with report_close. */
 FILE *report_file(Report *report, const char *name);
 void report_close(Report *report, FILE *file);
+
+/* ---- the page of `brio reproduce --all` (reproduce_page.c) ------------------------------- */
+
+/* The commit that the program was built from; "unknown" without git. */
+const char *reproduction_commit(void);
+/* Whether FOLDER/name is the result of a reproduction by this commit. */
+bool reproduction_is_done(const char *folder, const char *name);
+/* reproduction.md and reproduction.html of the results in a folder. */
+BrioStatus reproduction_page(const BrioFolder *folder, BrioError *error);
 
 #endif

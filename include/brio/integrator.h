@@ -36,7 +36,9 @@ enum {
     /* one linear solve per step, with forces linearised where it begins: friction, which holds
      * there, would hold everything */
     BRIO_LINEARISED = 512,
-    BRIO_USES_COMPONENTS = 1024 /* calls brio_stepper_unsupported or brio_stepper_scale */
+    /* calls brio_stepper_unsupported, brio_stepper_scale, brio_stepper_rigid,
+     * brio_stepper_rigid_way or brio_stepper_isolated */
+    BRIO_USES_COMPONENTS = 1024
 };
 
 typedef struct BrioIntegrator {
@@ -274,6 +276,29 @@ BRIO_API void brio_stepper_random(BrioStepper *stepper, unsigned seed, double *x
 BRIO_API void brio_stepper_unsupported(BrioStepper *stepper, const double *gradient, double time,
                                        double *weight);
 BRIO_API void brio_stepper_scale(BrioStepper *stepper, double missing, double gain, double *v);
+
+/* Momenta of components (BRIO_USES_COMPONENTS). An impulse is a vector of the length of q, p, times
+ * `scale`, at a pose q. The first sets v to the rigid motion, at the pose q, of each component with
+ * the momentum of up to BRIO_IMPULSES of them: linear, and angular about the centre of mass of the
+ * pose at which each acts. Components that are fixed somewhere have none. `a`, unless NULL, is how
+ * its points accelerate as it turns, w x (w x r). (With q_n, M v and q', -M w: what w lacks of the
+ * momentum at the start of the step.) The second says how far points go in `time` (which may be
+ * negative) as each component moves on with the momenta of p at q as a rigid body that nothing acts
+ * on; its turn is that of its spin half way. The third copies from `from` to `to` what belongs to
+ * components on which nothing but weight acts from outside: gradients of P at their poses (`scale`
+ * does not count), less that of weight, add up to nothing, and so do their torques, to round-off.
+ */
+typedef struct BrioImpulse {
+    const double *q, *p;
+    double scale;
+} BrioImpulse;
+enum { BRIO_IMPULSES = 4 };
+BRIO_API void brio_stepper_rigid(BrioStepper *stepper, const double *q, const BrioImpulse *impulse,
+                                 int count, double *v, double *a);
+BRIO_API void brio_stepper_rigid_way(BrioStepper *stepper, const double *q, const double *p,
+                                     double time, double *way);
+BRIO_API void brio_stepper_isolated(BrioStepper *stepper, const BrioImpulse *gradient, int count,
+                                    const double *from, double *to);
 
 /* ---- springs, one at a time (BRIO_SPRINGS_ONLY) ----------------------------------------- */
 

@@ -124,6 +124,11 @@ int brio__builder_find(const BrioBuilder *builder, const char *name)
     return -1;
 }
 
+const char *brio__builder_law(const BrioBuilder *builder)
+{
+    return builder->contact_asked ? builder->contact.law : "";
+}
+
 const char *brio__builder_name(const BrioBuilder *builder, int body)
 {
     return body >= 0 && body < builder->body_count ? builder->body[body].name : NULL;

@@ -12,6 +12,9 @@ BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int6
 int brio__builder_find(const BrioBuilder *builder, const char *name);
 const char *brio__builder_name(const BrioBuilder *builder, int body); /* NULL past the last */
 
+/* The law of its contact; "": bodies do not meet each other. */
+const char *brio__builder_law(const BrioBuilder *builder);
+
 /* The surface of a body, in its own vertex numbers. */
 const int32_t *brio__builder_triangles(const BrioBuilder *builder, int body, int64_t *count);
 

@@ -8,36 +8,9 @@
  * of w x r_i in Eq. 32 must be this one: with the other a rigid rotation would be damped.) */
 #include "damping.h"
 
+#include "../potential/rigid.h"
+
 static const double paper_step = 0.033;
-
-/* C = cofactors of A; returns its determinant. */
-static double cofactors(double A[3][3], double C[3][3])
-{
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            int p = (r + 1) % 3, q = (r + 2) % 3, a = (c + 1) % 3, b = (c + 2) % 3;
-            C[r][c] = A[p][a] * A[q][b] - A[p][b] * A[q][a];
-        }
-    return A[0][0] * C[0][0] + A[0][1] * C[0][1] + A[0][2] * C[0][2];
-}
-
-/* w with I w = L. The inertia of a body on a line is singular along it, where L is zero: cofactors
- * of a symmetric matrix of rank two are a multiple of n n^T with n its null vector, which fills
- * that direction. */
-static void solve_inertia(double I[3][3], const double L[3], double w[3])
-{
-    double C[3][3];
-    double trace = I[0][0] + I[1][1] + I[2][2];
-    double det = cofactors(I, C);
-    double size = C[0][0] + C[1][1] + C[2][2];
-    for (int r = 0; r < 3; r++) w[r] = 0;
-    if (!(size > 1e-24 * trace * trace)) return; /* a point */
-    if (!(det > 1e-12 * trace * trace * trace)) {
-        for (int k = 0; k < 9; k++) I[k / 3][k % 3] += trace * C[k / 3][k % 3] / size;
-        det = cofactors(I, C);
-    }
-    for (int k = 0; k < 9; k++) w[k / 3] += C[k % 3][k / 3] * L[k % 3] / det;
-}
 
 static double filter_body(const BrioSystem *s, const BrioBody *body, const double *q,
                           double fraction, double *v)
@@ -78,7 +51,7 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
     }
     brio__partition_sum(s->partition, L, 3);
     brio__partition_sum(s->partition, &I[0][0], 9);
-    solve_inertia(I, L, w);
+    brio__solve_inertia(I, L, w);
     for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
         if (s->map_start[i + 1] == k) continue;

@@ -21,7 +21,7 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(backward_euler){
     .name = "backward-euler",
-    .summary = "Robust at any step; eats the energy of everything that moves faster than the step.",
+    .summary = "Robust at any step. Damps everything that moves faster than the step.",
     .citation = "Baraff1998",
     .order = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_DISSIPATIVE | BRIO_END_IS_SOLVED |

@@ -45,6 +45,17 @@
  * alpha of the one without the other is a velocity of 100 m/s. There friction is a part of the
  * force that acted, of this step and of the one before. What it takes is that of the solve.
  *
+ * Forces have their torques about the poses at which they act. The formulas above see the momentum
+ * M v and the forces of the start from the pose of the end, so that alpha, which is chosen for the
+ * energy, may turn vibration into spin and back. With `momentum` A-search adds to w and takes
+ * from dv the rigid rotations of each free component (c0 and c1) with which every w - alpha dv has
+ * the angular momentum about the centre of mass
+ *
+ *     S' = S + h ((1 - alpha) sum r' x F' + alpha sum r x F_n),
+ *
+ * and free components keep theirs to round-off. The energy is still a quadratic in alpha
+ * (docs/results.md).
+ *
  * What a solve leaves unbalanced is a force R that acted too,
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
@@ -175,8 +186,8 @@ static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, NULL,
 
 BRIO_INTEGRATOR(a_1){
     .name = "a-1",
-    .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; "
-               "energy wanders slowly.",
+    .summary = "Positions of backward Euler, momenta of forward Euler: almost no damping, no "
+               "blow-up; energy drifts slowly.",
     .citation = "You2026",
     .order = 1,
     .history = 3,
@@ -211,12 +222,17 @@ static const BrioField search_fields[] = {
      "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is "
      "then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose "
      "and gain energy, and 1 (never) otherwise."},
+    {"momentum", BRIO_BOOLEAN, "", NAN, 0, 1, 0,
+     "Keeps the angular momentum of free components, and balances it with the torques of what "
+     "touches them; false: the paper's form, which may turn vibration into spin and back. By "
+     "default true, and false with the solver local-global."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
 {
-    (void)traits;
-    const double *decay = values + 3;
+    const double *decay = values + 3, *after = decay + 1 + BRIO_MAX_LIST;
+    double fixed = after[2], momentum = after[5];
+    if (!isnan(fixed) || momentum == 0) *traits &= ~(unsigned)BRIO_KEEPS_ANGULAR_MOMENTUM;
     int count = (int)decay[0];
     if (values[0] > values[1])
         return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0],
@@ -311,16 +327,136 @@ static BrioStatus first_damping(BrioStepper *s, double h, bool flight, double *q
     return BRIO_OK;
 }
 
+/* ---- momenta ---------------------------------------------------------------------------- */
+
+/* scratch vectors: h g/2 of what flies; the force that acted at q_n, grad P there and at the end;
+ * the velocities that the solve starts from, what turning adds to w and to dv; room */
+enum { FALL = 4, FORCE_N = 7, GRADIENT_N, GRADIENT, STARTED, TURN_W, TURN };
+enum { BEFORE = TURN + 1, AFTER, OTHER, MOTION };
+
+static bool keeps_momentum(BrioStepper *s)
+{
+    double momentum = brio_stepper_value(s, "momentum");
+    return isnan(momentum) ? !brio_stepper_unfinished(s) : momentum != 0;
+}
+
+/* Before the history is that of the end. What the first of solves that end early knows of q_n is
+ * not used (search_solve). */
+static void keep_start(BrioStepper *s, const double *acted, bool unused)
+{
+    double *force = brio_stepper_scratch(s, FORCE_N);
+    double *gradient = brio_stepper_scratch(s, GRADIENT_N);
+    bool sticks = brio_stepper_unfinished(s) && !unused;
+    brio_stepper_combine(s, !unused, acted, sticks, brio_stepper_history(s, STICKING), force);
+    brio_stepper_combine(s, 1, acted, 1, brio_stepper_history(s, LEFT), gradient);
+}
+
+/* Velocities to start from instead of v, so that backward Euler takes a rigid body that turns to
+ * where it is after h, with the forces that this needs: with the way x(h) of such a body,
+ * q_n + h started + h^2 a' = q_n + x(h), where a' = (x(2h) - 2 x(h))/h^2 is the acceleration of the
+ * end. There its velocity is x(2h)/(2h), up to a turn that the balance mends, and not x(h)/h. The
+ * acceleration at q_n is (x(h) + x(-h))/h^2, and h (a' - a_n) is no part of dv. */
+static const double *start_turning(BrioStepper *s, double h, const double *v)
+{
+    double *p = brio_stepper_scratch(s, BEFORE), *rigid = brio_stepper_scratch(s, MOTION);
+    double *way = brio_stepper_scratch(s, TURN_W), *twice = brio_stepper_scratch(s, AFTER);
+    double *back = brio_stepper_scratch(s, OTHER), *turn = brio_stepper_scratch(s, TURN);
+    double *started = brio_stepper_scratch(s, STARTED);
+    const double *q = brio_stepper_q(s);
+    if (brio_stepper_unfinished(s)) { /* such solves do not come to that end */
+        brio_stepper_combine(s, 0, v, 0, v, turn);
+        brio_stepper_combine(s, 0, v, 0, v, way);
+        brio_stepper_combine(s, 1, v, 0, v, started);
+        return started;
+    }
+    brio_stepper_mass_multiply(s, brio_stepper_v(s), p);
+    brio_stepper_rigid(s, q, &(BrioImpulse){q, p, 1}, 1, rigid, NULL);
+    brio_stepper_rigid_way(s, q, p, h, way);
+    brio_stepper_rigid_way(s, q, p, 2 * h, twice);
+    brio_stepper_rigid_way(s, q, p, -h, back);
+    brio_stepper_combine(s, 1 / h, twice, -3 / h, way, turn);
+    brio_stepper_combine(s, 1, turn, -1 / h, back, turn);
+    brio_stepper_combine(s, 3 / h, way, -1 / h, twice, started);
+    brio_stepper_combine(s, 1, started, -1, rigid, started);
+    brio_stepper_combine(s, 1, started, 1, v, started);
+    brio_stepper_combine(s, 0.5 / h, twice, -1 / h, way, way);
+    return started;
+}
+
+/* w with what turning adds, and with the rigid motions with which it has the momenta at the start
+ * and those that the forces of the end, M (w - started)/h, give about q'. On components that only
+ * weight and damping act on, what the solve left over does not count. */
+static void balance_velocity(BrioStepper *s, double h, const double *q, double *w)
+{
+    double *before = brio_stepper_scratch(s, BEFORE), *after = brio_stepper_scratch(s, AFTER);
+    double *other = brio_stepper_scratch(s, OTHER), *motion = brio_stepper_scratch(s, MOTION);
+    double *gradient = brio_stepper_scratch(s, GRADIENT), *given = motion;
+    const double *turn = brio_stepper_scratch(s, TURN_W);
+    const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
+    const BrioImpulse outside = {q, gradient, 1};
+    brio_stepper_mass_multiply(s, brio_stepper_v(s), before);
+    brio_stepper_combine(s, 1, brio_stepper_scratch(s, STARTED), 1, turn, after);
+    if (brio_stepper_value(s, "flight") != 0)
+        brio_stepper_combine(s, 1, after, 1, brio_stepper_scratch(s, FALL), after);
+    brio_stepper_mass_multiply(s, after, after);
+    brio_stepper_combine(s, 1, w, 1, turn, w);
+    brio_stepper_uniform_gradient(s, given);
+    brio_stepper_combine(s, h, given, h, brio_stepper_history(s, RUBBED), given);
+    brio_stepper_mass_multiply(s, w, other);
+    brio_stepper_combine(s, 1, other, 1, given, other);
+    brio_stepper_combine(s, 1, brio_stepper_history(s, ACTED), 1, brio_stepper_history(s, LEFT),
+                         gradient);
+    brio_stepper_isolated(s, &outside, 1, other, after);
+    brio_stepper_rigid(s, q, impulse, 2, motion, NULL);
+    brio_stepper_combine(s, 1, w, 1, motion, w);
+}
+
+/* dv without what turning changes of forces, and with the rigid motions with which it has the
+ * momenta of the forces of the end, about q', less those of the start, about q_n. p = M dv. */
+static void balance_change(BrioStepper *s, double h, const double *q, double *dv, double *p)
+{
+    double *before = brio_stepper_scratch(s, BEFORE), *after = brio_stepper_scratch(s, AFTER);
+    double *other = brio_stepper_scratch(s, OTHER), *motion = brio_stepper_scratch(s, MOTION);
+    const double *force = brio_stepper_scratch(s, FORCE_N), *turn = brio_stepper_scratch(s, TURN);
+    const BrioImpulse outside[2] = {{q, brio_stepper_scratch(s, GRADIENT), 1},
+                                    {brio_stepper_q(s), brio_stepper_scratch(s, GRADIENT_N), 1}};
+    const BrioImpulse impulse[2] = {{brio_stepper_q(s), before, 1}, {q, after, -1}};
+    brio_stepper_combine(s, 1, dv, -1, turn, dv);
+    brio_stepper_mass_multiply(s, dv, p);
+    brio_stepper_combine(s, h, force, 0, force, before);
+    brio_stepper_mass_multiply(s, turn, after);
+    brio_stepper_combine(s, h, force, -1, after, after);
+    brio_stepper_combine(s, 0, other, 0, other, other);
+    brio_stepper_isolated(s, outside, 2, other, before);
+    brio_stepper_isolated(s, outside, 2, p, after);
+    brio_stepper_rigid(s, q, impulse, 2, motion, NULL);
+    brio_stepper_combine(s, 1, dv, 1, motion, dv);
+    brio_stepper_mass_multiply(s, dv, p);
+}
+
+/* Adds the kinetic energy `missing` by scaling what is no rigid motion by up to `gain`. */
+static void scale_shape(BrioStepper *s, double missing, double gain, const double *q, double *v)
+{
+    double *rigid = brio_stepper_scratch(s, MOTION), *momentum = brio_stepper_scratch(s, AFTER);
+    brio_stepper_mass_multiply(s, v, momentum);
+    brio_stepper_rigid(s, q, &(BrioImpulse){q, momentum, 1}, 1, rigid, NULL);
+    brio_stepper_combine(s, 1, v, -1, rigid, v);
+    double moving = brio_stepper_kinetic(s, v);
+    double factor = moving > 0 ? sqrt(fmax(1 + missing / moving, 0)) : 1;
+    brio_stepper_combine(s, fmin(fmax(factor, 1 / gain), gain), v, 1, rigid, v);
+}
+
 /* Backward Euler's step with what A-search chooses from: w, dv, M dv and P at its end. */
 static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, double *dv,
                                double *p, double *potential)
 {
     bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio_stepper_unfinished(s);
     bool flight = brio_stepper_value(s, "flight") != 0;
+    bool momentum = keeps_momentum(s);
     double *rubbed = brio_stepper_history(s, RUBBED);
     if (*brio_stepper_memo(s, ACTED_WITH) == 0) BRIO_CHECK(first_damping(s, h, flight, q, rubbed));
     const double *acted = acted_at_start(s), *v = brio_stepper_v(s);
-    double *fall = brio_stepper_scratch(s, 4), *slower = brio_stepper_scratch(s, 6);
+    double *fall = brio_stepper_scratch(s, FALL), *slower = brio_stepper_scratch(s, 6);
     /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere */
     if (flight) {
         brio_stepper_uniform_gradient(s, fall);
@@ -329,6 +465,10 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
         brio_stepper_unsupported(s, slower, -h / 2, fall);
         brio_stepper_combine(s, 1, v, -1, fall, slower);
         v = slower;
+    }
+    if (momentum) {
+        keep_start(s, acted, first_solve);
+        v = start_turning(s, h, v);
     }
     BRIO_CHECK(euler(s, h, v, acted, q, w, dv, p, potential));
     brio_stepper_combine(s, 0, rubbed, 0, rubbed, rubbed);
@@ -397,6 +537,11 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double keeps = exp(-decay_exponent(s, h));
     target = ground + keeps * (target + added - dissipated - ground);
     double fraction = 0, rubbed = rub(s, h, q, dv, p, dissipated, &fraction);
+    bool momentum = keeps_momentum(s);
+    if (momentum) {
+        balance_velocity(s, h, q, w);
+        balance_change(s, h, q, dv, p);
+    }
     BRIO_CHECK(hold(s, h, q, w, dv, p));
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
@@ -413,7 +558,11 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);
-        brio_stepper_scale(s, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
+        double missing = -(excess - alpha * linear + alpha * alpha * square / 2);
+        if (momentum)
+            scale_shape(s, missing, gain, q, w);
+        else
+            brio_stepper_scale(s, missing, gain, w);
         return brio_stepper_accept(s, h, q, w);
     }
     return correct(s, h, alpha, q, w, dv);
@@ -426,8 +575,9 @@ BRIO_INTEGRATOR(a_search){
     .citation = "You2026",
     .order = 1,
     .history = 4,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
-              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS | BRIO_TAKES_CONSTRAINTS,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |
+              BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS |
+              BRIO_TAKES_CONSTRAINTS,
     .fields = search_fields,
     .step = search_step,
     .check = search_check,
@@ -446,6 +596,10 @@ static const BrioField decoupled_fields[] = {
 static BrioStatus choose(const double *values, BrioTableau *phi, char *reason, size_t size)
 {
     const double *A = values + 1, *b = A + 1 + BRIO_MAX_LIST;
+    if (values[0] > 0 && (A[0] > 0 || b[0] > 0)) {
+        snprintf(reason, size, "A and b are those of your own tableau: give `tableau: own`, too");
+        return BRIO_ERROR_INPUT;
+    }
     if (values[0] > 0)
         *phi = *brio__tableau_at((int)values[0] - 1);
     else

@@ -77,8 +77,8 @@ static const BrioField generalized_fields[] = {
 
 BRIO_INTEGRATOR(generalized_alpha){
     .name = "generalized-alpha",
-    .summary = "Second order with damping of fast vibrations as you choose, and the least of slow "
-               "ones for it.",
+    .summary =
+        "Second order with adjustable damping of fast vibrations and minimal damping of slow ones.",
     .citation = "Chung1993",
     .order = 2,
     .history = 1,

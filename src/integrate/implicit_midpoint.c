@@ -27,7 +27,7 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(implicit_midpoint){
     .name = "implicit-midpoint",
-    .summary = "Symplectic and momentum-keeping; lively, but may blow up at large steps.",
+    .summary = "Keeps momenta, no damping; may blow up at large steps.",
     .citation = "Hairer2006",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_SYMPLECTIC | BRIO_KEEPS_LINEAR_MOMENTUM |

@@ -173,8 +173,8 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(linearized_explicit){
     .name = "linearized-explicit",
-    .summary = "Forces linearised once a step, gone through in short explicit steps of matrix "
-               "products: for forces that cost much.",
+    .summary = "Linearises forces once per step and takes short explicit steps with matrix "
+               "products. For expensive forces.",
     .citation = "Shinya2004",
     .order = 1,
     .traits = BRIO_KEEPS_LINEAR_MOMENTUM,

@@ -30,8 +30,8 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(linearly_implicit_euler){
     .name = "linearly-implicit-euler",
-    .summary = "One linear solve a step: backward Euler's first guess taken as its answer; damps, "
-               "may overshoot at large steps.",
+    .summary =
+        "Backward Euler with one linear solve per step; damps, may overshoot at large steps.",
     .citation = "Baraff1998",
     .order = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED | BRIO_LINEARISED,

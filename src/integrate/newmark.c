@@ -89,8 +89,8 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
 
 BRIO_INTEGRATOR(newmark){
     .name = "newmark",
-    .summary = "The family of structural dynamics; by default the trapezoidal rule, with beta = 0 "
-               "explicit.",
+    .summary = "The family of structural dynamics; by default the trapezoidal rule, explicit with "
+               "beta = 0.",
     .citation = "Newmark1959",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |

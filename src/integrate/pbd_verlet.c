@@ -148,8 +148,8 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(pbd_verlet){
     .name = "pbd-verlet",
-    .summary = "Moves vertices until springs have their lengths: never explodes, but how stiff "
-               "things look depends on the step. Springs only.",
+    .summary = "Position-based: moves vertices until springs have their lengths. Never explodes; "
+               "stiffness depends on the step. Springs only.",
     .citation = "Gentle2025",
     .history = 2,
     .traits = BRIO_SPRINGS_ONLY,

@@ -15,7 +15,7 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(static){
     .name = "static",
-    .summary = "Not a motion: the equilibrium of every instant, as if it moved infinitely slowly.",
+    .summary = "No motion: static equilibrium at every instant.",
     .citation = "Teran2005",
     .traits = BRIO_IMPLICIT | BRIO_END_IS_SOLVED,
     .step = step,

@@ -39,6 +39,14 @@ static BrioStatus create_vectors(BrioStepper *s)
     return all ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
+/* Unless they are there or the integrator asks nothing of them. */
+static BrioStatus create_components(BrioStepper *s, const BrioIntegrator *integrator)
+{
+    if (!(integrator->traits & BRIO_USES_COMPONENTS)) return BRIO_OK;
+    if (!s->components) BRIO_CHECK(brio__components_create(s->system, &s->components));
+    return s->rigid ? BRIO_OK : brio__rigid_create(s->components, &s->rigid);
+}
+
 BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator,
                                 const double *values, const BrioSolverOptions *options,
                                 const BrioDamping *damping, int damping_count,
@@ -51,8 +59,7 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     s->traits = integrator->traits;
     memcpy(s->values, values, sizeof s->values);
     BrioStatus status = create_solver(s, options, damping, damping_count);
-    if (status == BRIO_OK && (integrator->traits & BRIO_USES_COMPONENTS))
-        status = brio__components_create(s->system, &s->components);
+    if (status == BRIO_OK) status = create_components(s, integrator);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->state, NULL);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->before, NULL);
     if (status == BRIO_OK) status = create_vectors(s);
@@ -67,9 +74,7 @@ BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator
                                 const double *values, unsigned traits, BrioState **state)
 {
     BrioState **old[3] = {&s->state, &s->before, state}, *created[3] = {NULL, NULL, NULL};
-    BrioStatus status = BRIO_OK;
-    if (!s->components && (integrator->traits & BRIO_USES_COMPONENTS))
-        status = brio__components_create(s->system, &s->components);
+    BrioStatus status = create_components(s, integrator);
     for (int i = 0; i < 3 && status == BRIO_OK && (*state)->history != integrator->history; i++)
         status = brio__state_create(s->system, integrator->history, &created[i]);
     for (int i = 0; i < 3; i++) {
@@ -91,6 +96,7 @@ BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator
 void brio__stepper_free(BrioStepper *s)
 {
     if (!s) return;
+    brio__rigid_free(s->rigid);
     brio__components_free(s->components);
     brio__solver_free(s->solver);
     brio__potential_free(s->potential);

@@ -3,6 +3,7 @@
 #ifndef BRIO_STEPPER_H
 #define BRIO_STEPPER_H
 
+#include "../potential/rigid.h"
 #include "../solve/problem.h"
 
 struct BrioStepper {
@@ -43,6 +44,7 @@ struct BrioStepper {
     void (*observe)(void *observer, const BrioState *state);
     void *observer;
     char reason[900]; /* why the last step failed */
+    BrioRigid *rigid; /* for integrators with the trait BRIO_USES_COMPONENTS */
 };
 
 BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator,

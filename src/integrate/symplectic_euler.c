@@ -15,7 +15,7 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(symplectic_euler){
     .name = "symplectic-euler",
-    .summary = "The cheapest step there is; explicit, keeps momenta, stable only for short steps.",
+    .summary = "The cheapest step; keeps momenta, stable only for short steps.",
     .citation = "Hairer2006",
     .order = 1,
     .traits = BRIO_SYMPLECTIC | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define GAMMA (1 - M_SQRT1_2) /* of SDIRK2 [Alexander1977]: L-stable and of order two */
+#define WIDE (1 + M_SQRT1_2)  /* the other root of g^2 - 2 g + 1/2: docs/decoupled.md */
 #define BETA (M_SQRT1_2 / 2)  /* of TR-BDF2 [Bank1985] with its middle point at 2 - sqrt 2 */
 /* SDIRK3 [Alexander1977]: L-stable and of order three; LAMBDA is the middle root of
  * x^3 - 3 x^2 + 3/2 x - 1/6. */
@@ -29,6 +30,7 @@ static const BrioTableau tableaus[] = {
      3,
      {LAMBDA, 0, 0, (1 - LAMBDA) / 2, LAMBDA, 0, FIRST, SECOND, LAMBDA},
      {FIRST, SECOND, LAMBDA}},
+    {"sdirk2-wide", 2, {WIDE, 0, 1 - WIDE, WIDE}, {1 - WIDE, WIDE}},
 };
 
 const BrioTableau *brio__tableau_at(int i)

@@ -28,8 +28,9 @@ typedef struct BrioTableau {
  * BRIO_TABLEAU_CHOICE. */
 const BrioTableau *brio__tableau(const char *name);
 const BrioTableau *brio__tableau_at(int i);
-#define BRIO_TABLEAU_CHOICE \
-    "own|forward-euler|rk2|heun|rk4|backward-euler|midpoint|trapezoidal|sdirk2|tr-bdf2|sdirk3"
+#define BRIO_TABLEAU_CHOICE                                                                     \
+    "own|forward-euler|rk2|heun|rk4|backward-euler|midpoint|trapezoidal|sdirk2|tr-bdf2|sdirk3|" \
+    "sdirk2-wide"
 
 /* Whether the stages can be solved one after the other: nothing right of the diagonal. */
 bool brio__tableau_is_diagonal(const BrioTableau *tableau);

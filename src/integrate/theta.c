@@ -93,8 +93,7 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
 
 BRIO_INTEGRATOR(theta){
     .name = "theta",
-    .summary = "Between backward and forward Euler, as much of either as you like; halfway it is "
-               "of second order.",
+    .summary = "A weighted mean of forward and backward Euler; second order at theta = 1/2.",
     .citation = "You2026",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_TAKES_CONSTRAINTS,

@@ -517,3 +517,37 @@ void brio_stepper_scale(BrioStepper *s, double missing, double gain, double *v)
     BRIO_NEEDS_OR_NOTHING(s && v);
     if (s->components) brio__components_scale(s->components, missing, gain, v);
 }
+
+void brio_stepper_rigid(BrioStepper *s, const double *q, const BrioImpulse *impulse, int count,
+                        double *v, double *a)
+{
+    BRIO_NEEDS_OR_NOTHING(s && q && impulse && v);
+    for (int k = 0; k < count; k++) BRIO_NEEDS_OR_NOTHING(impulse[k].q && impulse[k].p);
+    size_t bytes = (size_t)s->state->coordinates * sizeof *v;
+    if (s->rigid) {
+        brio__rigid_motion(s->rigid, q, impulse, count, v, a);
+    } else {
+        memset(v, 0, bytes);
+        if (a) memset(a, 0, bytes);
+    }
+}
+
+void brio_stepper_rigid_way(BrioStepper *s, const double *q, const double *p, double time,
+                            double *way)
+{
+    BRIO_NEEDS_OR_NOTHING(s && q && p && way);
+    if (s->rigid)
+        brio__rigid_way(s->rigid, q, p, time, way);
+    else
+        memset(way, 0, (size_t)s->state->coordinates * sizeof *way);
+}
+
+void brio_stepper_isolated(BrioStepper *s, const BrioImpulse *gradient, int count,
+                           const double *from, double *to)
+{
+    BRIO_NEEDS_OR_NOTHING(s && gradient && from && to);
+    for (int k = 0; k < count; k++) BRIO_NEEDS_OR_NOTHING(gradient[k].q && gradient[k].p);
+    if (!s->rigid) return;
+    brio_stepper_uniform_gradient(s, s->difference);
+    brio__rigid_isolated(s->rigid, s->difference, gradient, count, from, to);
+}

@@ -36,8 +36,7 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(trapezoidal){
     .name = "trapezoidal",
-    .summary = "Second order, no damping of its own; exact for free fall; may ring or blow up at "
-               "large steps.",
+    .summary = "No damping; exact for free fall; may ring or blow up at large steps.",
     .citation = "Newmark1959",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |

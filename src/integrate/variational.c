@@ -209,8 +209,8 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
 
 BRIO_INTEGRATOR(variational){
     .name = "variational",
-    .summary = "From a discrete action: symplectic, keeps momenta, takes rigid rods; explicit or "
-               "implicit by alpha, order 4 with points: 3.",
+    .summary = "Derived from a discrete action: symplectic, keeps momenta, supports rigid rods; "
+               "order 4 with points: 3.",
     .citation = "Kharevych2006",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_SYMPLECTIC | BRIO_KEEPS_LINEAR_MOMENTUM |

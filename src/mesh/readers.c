@@ -33,8 +33,13 @@ BrioStatus brio__draft_vertex(BrioDraft *draft, const BrioScan *scan, const doub
     return BRIO_OK;
 }
 
-/* Counts the elements that a mesh to be repaired loses; NULL: such a mesh is refused. */
+/* Counts the elements that a mesh to be repaired loses; NULL: such a mesh is refused. (The engine
+ * for JavaScript is linked without storage for threads, and reads meshes in one only.) */
+#ifdef __EMSCRIPTEN__
+static int64_t *left_out;
+#else
 static _Thread_local int64_t *left_out;
+#endif
 
 BrioStatus brio__draft_element(BrioDraft *draft, const BrioScan *scan, int corners,
                                const int32_t *vertices)

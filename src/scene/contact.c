@@ -338,6 +338,14 @@ static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, const Br
     return read_mesh_obstacle(scene, node, type, name, builder, error);
 }
 
+static BrioStatus read_obstacles(BrioNode *list, const BrioScene *scene, const BrioLaw *law,
+                                 BrioBuilder *builder, BrioError *error)
+{
+    for (int i = 0; i < list->count; i++)
+        BRIO_CHECK(read_obstacle(scene, list->child[i], law, builder, error));
+    return BRIO_OK;
+}
+
 /* ---- the law ---------------------------------------------------------------------------- */
 
 double *brio__contact_member(BrioContactDef *def, const char *field)
@@ -404,9 +412,20 @@ BrioStatus brio__read_contact(BrioNode *root, const BrioScene *scene, BrioBuilde
                                     "obstacles, or self: DISTANCE, or take type: ipc",
                                     law->name);
     brio_builder_contact(builder, &def);
-    for (int i = 0; any && i < obstacles->count; i++)
-        BRIO_CHECK(read_obstacle(scene, obstacles->child[i], law, builder, error));
-    return BRIO_OK;
+    return any ? read_obstacles(obstacles, scene, law, builder, error) : BRIO_OK;
+}
+
+BrioStatus brio__read_more_obstacles(BrioNode *root, const BrioScene *scene, BrioBuilder *builder,
+                                     BrioError *error)
+{
+    BrioNode *obstacles = brio__node_get(root, "obstacles");
+    const BrioLaw *law = brio__law_at(brio__law_find(brio__builder_law(builder)));
+    if (!obstacles || obstacles->count == 0) return BRIO_OK;
+    if (!law)
+        return brio__node_key_error(obstacles, error,
+                                    "obstacles do nothing without contact, and this simulation "
+                                    "began without: give its scene contact: {type: ipc}");
+    return read_obstacles(obstacles, scene, law, builder, error);
 }
 
 /* ---- pairs ------------------------------------------------------------------------------ */

@@ -55,6 +55,9 @@ BrioStatus brio__read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *buil
 /* Contact and obstacles come before the bodies, pairs of bodies after them. */
 BrioStatus brio__read_contact(BrioNode *root, const BrioScene *scene, BrioBuilder *builder,
                               BrioError *error);
+/* Obstacles for a simulation that runs, by the contact law that it has. */
+BrioStatus brio__read_more_obstacles(BrioNode *root, const BrioScene *scene, BrioBuilder *builder,
+                                     BrioError *error);
 /* The member that a field of a contact law sets; NULL: none of that name. */
 double *brio__contact_member(BrioContactDef *def, const char *field);
 BrioStatus brio__read_pairs(BrioNode *root, BrioBuilder *builder, BrioError *error);

@@ -45,6 +45,9 @@ BrioStatus brio__scene_open(const BrioSource *source, BrioScene **scene, BrioErr
 /* An integrator and its values without a scene: `sets` may assign integrator.NAME only. */
 BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count,
                                   BrioSimDef *def, BrioError *error);
+/* A part of a scene, `materials`, `bodies`, `obstacles`, `constraints`, `stitches` and `forces`,
+ * into the edit of a simulation that runs (edit.h). */
+BrioStatus brio__scene_add(BrioNode *part, BrioBuilder *edit, BrioError *error);
 void brio__scene_free(BrioScene *scene);
 /* The simulation of a loaded scene, which keeps the rest. */
 BrioStatus brio__scene_sim(BrioScene *scene, BrioSim **sim, BrioError *error);

@@ -16,7 +16,7 @@ const open = async (address) => {
 const page = await open(`file://${file}`), served = await open(server.address);
 console.log(`page: ${(statSync(file).size / 1e6).toFixed(2)} MB, ready after ${await page.evaluate(() => document.documentElement.dataset.ready)} ms`);
 const times = (where, n) => where.evaluate((vertices) => {
-  const w = new window.brio.engine.World({
+  const w = window.brio.engine.world({
     integrator: 'backward-euler', solver: { type: 'local-global', iterations: 10 },
     bodies: [{ name: 'cloth', shape: { type: 'grid', cells_x: vertices - 1, cells_z: vertices - 1 }, material: { type: 'hooke', k: 1000, rho: 0.2 }, fix: [{ vertices: [0, vertices - 1] }] }],
   });
@@ -26,7 +26,7 @@ const times = (where, n) => where.evaluate((vertices) => {
     w.step(1 / 60);
     list.push(performance.now() - begin);
   }
-  w.free();
+  w.dispose();
   return list.slice(50);
 }, n);
 // By turns, so that what else the machine does meets both alike.
@@ -39,7 +39,7 @@ for (const n of [50, 100]) {
   }
 }
 server.stop();
-const memory = () => page.evaluate(() => [window.brio.engine.memory(), performance.memory?.usedJSHeapSize ?? 0]);
+const memory = () => page.evaluate(() => [window.brio.engine.memory, performance.memory?.usedJSHeapSize ?? 0]);
 const frames = (count) => page.evaluate((c) => {
   for (let k = 0; k < c; k++) {
     window.brio.bench.stepNow(1);

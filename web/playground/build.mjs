@@ -1,4 +1,4 @@
-// Puts page, style, script and engine into one file that opens without a server:  node build.mjs BUILD_DIR
+// Puts page, style, script and the module brio-engine into one file that opens without a server:  node build.mjs BUILD_DIR
 // Beside it goes the engine with threads, playground-threads.*, which the page loads where it is served with the headers for shared memory.
 import { build } from 'esbuild';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,21 +8,22 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2] || join(here, '..', 'build'));
-const wasm = join(out, 'wasm');
+const module = join(out, 'npm', 'package');
 
 const result = await build({
   entryPoints: [join(here, 'src', 'main.js')],
   bundle: true, minify: true, format: 'iife', target: 'es2022', write: false, legalComments: 'none',
-  alias: { 'engine.mjs': join(wasm, 'engine.mjs') },
+  alias: { 'brio-engine': join(module, 'index.js') },
+  logOverride: { 'empty-import-meta': 'silent' }, // the page says itself where the engine is
   loader: { '.css': 'text' },
 });
 const script = result.outputFiles[0].text.replaceAll('</script', '<\\/script');
-const engine = gzipSync(readFileSync(join(wasm, 'engine.wasm')), { level: 9 }).toString('base64');
+const engine = gzipSync(readFileSync(join(module, 'engine.wasm')), { level: 9 }).toString('base64');
 const page = readFileSync(join(here, 'index.html'), 'utf8')
   .replace('/*style*/', () => readFileSync(join(here, 'node_modules', 'uplot', 'dist', 'uPlot.min.css'), 'utf8') + readFileSync(join(here, 'style.css'), 'utf8'))
   .replace('/*engine*/', () => engine)
   .replace('/*script*/', () => script);
 const file = join(out, 'playground.html');
 writeFileSync(file, page);
-for (const end of ['js', 'worker.js', 'wasm']) copyFileSync(join(wasm, `playground-threads.${end}`), join(out, `playground-threads.${end}`));
+for (const end of ['js', 'worker.js', 'wasm']) copyFileSync(join(module, 'threads', `engine-threads.${end}`), join(out, `playground-threads.${end}`));
 console.log(`${file}: ${(page.length / 1e6).toFixed(2)} MB (script ${(script.length / 1e6).toFixed(2)}, engine ${(engine.length / 1e6).toFixed(2)})`);

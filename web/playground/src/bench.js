@@ -1,8 +1,9 @@
 // A bench: one scene under one integrator (Cloth, Soft bodies), under one whose energy is a dial (Energy dial), or under two beside each other (Side by side).
 import { Chart, short } from './charts.js';
 import { colour, parts } from './colours.js';
-import { element, integratorPicker, segmented, select, slider, stepSelect, stepText } from './controls.js';
-import { EngineError } from './engine.js';
+import { element, integratorPicker, segmented, select, slider, stepSelect, stepText, tableOf } from './controls.js';
+import { BrioError } from 'brio-engine';
+import { tooSlow } from './own.js';
 import { contactOf, defaults, gravityVector, sceneFile, scenes } from './scenes.js';
 import { View3D } from './view3d.js';
 
@@ -47,7 +48,7 @@ export class Bench {
     this.p.pins = q.has('pins') ? numbers(q.get('pins')) : scene.pins ? scene.pins(this.p) : [];
     this.cut = q.has('cut') ? numbers(q.get('cut')) : [];
     const method = (suffix, standard) => {
-      const name = this.engine.integrator(q.get('integrator' + suffix)) ? q.get('integrator' + suffix) : standard, values = {};
+      const name = this.engine.method(q.get('integrator' + suffix)) ? q.get('integrator' + suffix) : standard, values = { ...(name === scene.integrator ? scene.values : {}) };
       for (const [k, v] of q) if (k.startsWith(`i${suffix}.`)) values[k.slice(2 + suffix.length)] = v === 'true' ? true : v === 'false' ? false : Number.isNaN(Number(v)) ? v : Number(v);
       const rate = Number(q.get('h' + suffix));
       return { name, values, h: rate >= 1 && rate <= 1e5 ? 1 / rate : scene.h };
@@ -158,29 +159,29 @@ export class Bench {
         this.aim();
         this.changed();
       }).row);
-      const field = engine.integrator('a-search').fields.find((f) => f.name === 'decay');
+      const field = engine.method('a-search').fields.find((f) => f.name === 'decay');
       rows.push(slider({ key: 'decay', label: 'Decay time (0: none)', unit: field.unit, from: 0, to: 20, step: 0.5, value: this.decay, about: field.summary }, (v) => {
         this.decay = v;
-        this.attempt(() => this.worlds[0].setIntegrator('a-search', this.dialValues()));
+        this.attempt(() => this.worlds[0].setMethod({ type: 'a-search', ...this.dialValues() }));
         this.changed();
       }).row);
-      const i = engine.integrator('a-search');
-      rows.push(element('div', { class: 'about' }, element('p', { text: i.summary }), element('details', {}, element('summary', { text: `[${i.citation}]` }), element('p', { text: engine.registry.citations[i.citation] }))));
+      const i = engine.method('a-search');
+      rows.push(element('div', { class: 'about' }, element('p', { text: i.summary }), element('details', {}, element('summary', { text: `[${i.citation}]` }), element('p', { text: engine.citations[i.citation] }))));
       rows.push(stepSelect('h', this.methods[0].h, (h) => this.setStep(0, h)).row);
     } else {
       this.methods.forEach((m, i) => {
         const box = element('div', { class: this.mode === 'two' ? 'side' : '' });
         if (this.mode === 'two') box.append(element('h3', { text: i ? 'B: right' : 'A: left' }));
-        const picker = integratorPicker({ key: 'integrator' + (i ? 2 : ''), engine, offers, value: m.name, values: m.values, fields: this.mode !== 'two' }, (name, values) => this.setMethod(i, name, values));
+        const picker = integratorPicker({ key: 'integrator' + (i ? 2 : ''), engine: tableOf(engine), offers, value: m.name, values: m.values, fields: this.mode !== 'two' }, (name, values) => this.setMethod(i, name, values));
         box.append(picker.node, stepSelect('h' + (i ? 2 : ''), m.h, (h) => this.setStep(i, h)).row);
         rows.push(box);
         last.push(picker.own);
       });
     }
-    rows.push(element('h3', { text: 'Scene' }));
+    if (scene.controls.length) rows.push(element('h3', { text: 'Scene' }));
     for (const c of scene.controls) {
-      const field = c.material ? engine.registry.materials.find((x) => x.name === c.of).fields.find((f) => f.name === c.material)
-        : c.damping ? engine.registry.damping.find((x) => x.name === c.model).fields.find((f) => f.name === c.damping) : null;
+      const field = c.material ? engine.list('materials').find((x) => x.name === c.of).fields.find((f) => f.name === c.material)
+        : c.damping ? engine.list('damping').find((x) => x.name === c.model).fields.find((f) => f.name === c.damping) : null;
       const range = field ? { from: Math.max(c.from, field.least ?? c.from), to: Math.min(c.to, field.most ?? c.to) } : {};
       rows.push(slider({ ...c, ...range, unit: field?.unit ?? c.unit, about: field?.summary ?? c.about, value: p[c.key] }, (v) => this.setControl(c, v)).row);
     }
@@ -198,11 +199,11 @@ export class Bench {
   findOffers() {
     const { engine, scene } = this, offers = {};
     this.attempt(() => {
-      const probe = new engine.World(sceneFile(scene, { ...this.p, h: 1 / 60, springs: false }, 'backward-euler', {})), fastest = Math.sqrt(probe.stiffness());
-      Object.assign(offers, probe.offers());
-      probe.free();
-      for (const i of engine.registry.integrators) {
-        const limit = engine.limit(i.name), grows = limit === 0 || (i.note.startsWith('implicit') && scene.h * fastest > limit);
+      const probe = this.make(sceneFile(scene, { ...this.p, h: 1 / 60, springs: false }, scene.own ? scene.integrator : 'backward-euler', scene.values ?? {})), fastest = Math.sqrt(probe.largestEigenvalue());
+      Object.assign(offers, probe.methods());
+      probe.dispose();
+      for (const i of engine.methods) {
+        const limit = engine.stableLimit(i.name), grows = limit === 0 || (i.note.startsWith('implicit') && scene.h * fastest > limit);
         if (!offers[i.name] && EXPLODE.includes(i.name) && contactOf(scene, this.p) === 'penalty' && this.p.solver === 'local-global') offers[i.name] = `${i.name} explodes on solves that end early: take Newton as the solver.`;
         if (!offers[i.name] && grows) offers[i.name] = `${i.name} lets undamped vibrations of this scene grow: see it in the phase plane and the stability diagram.`;
       }
@@ -213,26 +214,28 @@ export class Bench {
   // ---- worlds --------------------------------------------------------------------------------------
 
   file(i) {
-    return sceneFile(this.scene, { ...this.p, h: this.methods[i].h, springs: this.cut.length > 0 }, this.methods[i].name, this.mode === 'dial' ? this.dialValues() : this.methods[i].values);
+    return sceneFile(this.scene, { ...this.p, h: this.methods[i].h, springs: this.springs }, this.methods[i].name, this.mode === 'dial' ? this.dialValues() : this.methods[i].values);
   }
+
+  make(file) { return this.engine.world(file, { files: this.scene.files }); }
 
   dialValues() {
     return { gain: 1.05, ground: this.ground ?? 0, ...(this.decay ? { decay: this.decay } : {}) };
   }
 
-  // Springs that are left, as a file for the engine; their lengths are those of the uncut cloth.
-  writeSprings() {
-    if (!this.scene.pins || !this.cut.length) return;
-    const whole = new this.engine.World(sceneFile(this.scene, { ...this.p, h: 1 / 60, pins: [] }, 'backward-euler', {})), gone = new Set(this.cut);
-    const e = whole.edges, x = whole.positions, rows = [];
-    this.wholeEdges = Int32Array.from(e);
+  // Springs that are left, for the scene; their lengths are those of the uncut cloth.
+  leftOver() {
+    if (!this.scene.pins || !this.cut.length) return null;
+    const whole = this.make(sceneFile(this.scene, { ...this.p, h: 1 / 60, pins: [] }, 'backward-euler', {})), gone = new Set(this.cut);
+    const e = whole.edges('cloth'), x = whole.positions('cloth'), rows = [];
+    this.wholeEdges = e.slice();
     for (let s = 0; s < e.length / 2; s++) {
       if (gone.has(s)) continue;
       const a = 3 * e[2 * s], b = 3 * e[2 * s + 1];
-      rows.push(`${e[2 * s]},${e[2 * s + 1]},${this.p.k},${Math.hypot(x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2])}`);
+      rows.push(e[2 * s], e[2 * s + 1], this.p.k, Math.hypot(x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2]));
     }
-    whole.free();
-    this.engine.writeFile('springs.csv', rows.join('\n') + '\n');
+    whole.dispose();
+    return rows;
   }
 
   // From the start, or (keep) from where things are.
@@ -240,16 +243,16 @@ export class Bench {
     const old = this.worlds || [];
     this.hands.clear();
     const done = this.attempt(() => {
-      this.writeSprings();
+      this.springs = this.leftOver();
       if (this.mode === 'dial') {
         this.ground = 0;
-        const still = new this.engine.World(this.file(0));
-        this.first = still.ledger.total;
+        const still = this.make(this.file(0));
+        this.first = still.ledger().total;
         still.settle();
-        this.ground = still.ledger.total;
-        still.free();
+        this.ground = still.ledger().total;
+        still.dispose();
       }
-      const made = this.methods.map((_, i) => new this.engine.World(this.file(i)));
+      const made = this.methods.map((_, i) => this.make(this.file(i)));
       if (keep) made.forEach((w, i) => w.continueFrom(old[i]));
       this.worlds = made;
     });
@@ -257,7 +260,7 @@ export class Bench {
       this.setPlaying(false);
       return false;
     }
-    old.forEach((w) => w.free());
+    old.forEach((w) => w.dispose());
     this.say('');
     this.substeps = this.worlds.map((_, i) => this.chooseSubsteps(i));
     this.behind = 0;
@@ -268,7 +271,7 @@ export class Bench {
     }
     const gone = this.triangleGone();
     this.views.forEach((v, i) => {
-      v.show(this.worlds[i], { room: this.scene.room ?? null, gone, size: this.scene.camera.at[2] / 1.75 });
+      v.show(this.worlds[i], { room: this.scene.room ?? null, gone, size: this.scene.size ?? this.scene.camera.at[2] / 1.75, planes: this.scene.own && planesOf(this.scene.own) });
       if (!v.home || !keep) {
         if (v.homeOf !== this.sceneName) v.look(this.scene.camera);
         v.homeOf = this.sceneName;
@@ -292,10 +295,10 @@ export class Bench {
 
   // An explicit method cannot take the steps of a stiff scene: it takes them in parts.
   chooseSubsteps(i) {
-    const m = this.methods[i], integrator = this.engine.integrator(m.name);
+    const m = this.methods[i], integrator = this.engine.method(m.name);
     if (!integrator.note.startsWith('explicit') || m.name === 'pbd-verlet') return 1;
-    const limit = Math.min(this.engine.limit(m.name), LINEARISED) / (contactOf(this.scene, this.p) === 'penalty' ? 2 : 1); // springs of contact come on top
-    return Math.min(400, Math.max(1, Math.ceil(m.h * Math.sqrt(this.worlds[i].stiffness()) / (CALM * limit))));
+    const limit = Math.min(this.engine.stableLimit(m.name), LINEARISED) / (contactOf(this.scene, this.p) === 'penalty' ? 2 : 1); // springs of contact come on top
+    return Math.min(400, Math.max(1, Math.ceil(m.h * Math.sqrt(this.worlds[i].largestEigenvalue()) / (CALM * limit))));
   }
 
   aim() {
@@ -308,7 +311,7 @@ export class Bench {
       change();
       return true;
     } catch (e) {
-      if (!(e instanceof EngineError)) throw e;
+      if (!(e instanceof BrioError)) throw e;
       this.say(e.message);
       return false;
     }
@@ -321,7 +324,7 @@ export class Bench {
 
   setMethod(i, name, values) {
     this.methods[i] = { ...this.methods[i], name, values };
-    if (this.attempt(() => this.worlds[i].setIntegrator(name, values))) this.say('');
+    if (this.attempt(() => this.worlds[i].setMethod({ type: name, ...values }))) this.say('');
     this.substeps[i] = this.chooseSubsteps(i);
     if (this.mode === 'two') {
       this.energy.series[i].label = `${'AB'[i]}: ${name}`;
@@ -348,9 +351,9 @@ export class Bench {
   setControl(c, v) {
     this.p[c.key] = v;
     if (c.gravity) this.worlds.forEach((w) => this.attempt(() => w.setGravity(gravityVector(this.p))));
-    else if (c.damping) this.worlds.forEach((w) => this.attempt(() => w.setDamping(0, c.damping, v)));
+    else if (c.damping) this.worlds.forEach((w) => this.attempt(() => w.setDamping(0, { [c.damping]: v })));
     else if (c.material && !this.scene.scale) {
-      this.worlds.forEach((w) => this.attempt(() => w.setMaterial(c.material, v)));
+      this.worlds.forEach((w) => this.attempt(() => w.setMaterial(undefined, { [c.material]: v })));
       this.substeps = this.worlds.map((_, i) => this.chooseSubsteps(i));
     } else {
       clearTimeout(this.waiting);
@@ -400,10 +403,20 @@ export class Bench {
   advance(longest) {
     const times = this.worlds.map((w) => w.time), i = times.indexOf(Math.min(...times)), m = this.methods[i], parts_ = this.substeps[i];
     if (times[i] > longest) return true;
-    if (this.worlds[i].step(m.h / parts_, parts_) === parts_) return true;
-    this.say(`${this.worlds.length > 1 ? 'AB'[i] + ': ' : ''}the step at ${short(this.worlds[i].time)} s cannot be done: ${this.worlds[i].trouble}. Reset, shorten the step or take another integrator.`);
-    this.setPlaying(false);
-    return false;
+    try {
+      this.worlds[i].step(m.h / parts_, parts_, { limit: this.scene.limit });
+      return true;
+    } catch (e) {
+      if (!(e instanceof BrioError)) throw e;
+      if (e.status === 'STOPPED') this.say(tooSlow(this.scene.name, this.worlds[i].vertices()));
+      else this.trouble(i, e.message);
+      this.setPlaying(false);
+      return false;
+    }
+  }
+
+  trouble(i, why) {
+    this.say(`${this.worlds.length > 1 ? 'AB'[i] + ': ' : ''}the step at ${short(this.worlds[i].time)} s cannot be done: ${why}. Reset, shorten the step or take another integrator.`);
   }
 
   // Steps without drawing, of the world's own step.
@@ -444,8 +457,8 @@ export class Bench {
 
   record() {
     if (!this.worlds) return;
-    const l = this.worlds.map((w) => w.ledger), t = Math.min(...l.map((r) => r.time));
-    const size = (r, name) => Math.hypot(r[name + 'x'], r[name + 'y'], r[name + 'z']);
+    const l = this.worlds.map((w) => w.ledger()), t = Math.min(...l.map((r) => r.time));
+    const size = (r, name) => Math.hypot(...r[name]);
     if (this.mode === 'two') {
       this.energy.add(t, l.map((r) => r.total));
       this.momentum.add(t, l.map((r) => size(r, 'angular')));
@@ -464,7 +477,7 @@ export class Bench {
     if (!this.worlds) return;
     this.worlds.forEach((w, i) => {
       const held = [...this.hands.values()].find((h) => h.world === w);
-      this.views[i].update(w, held ? w.hand(held.hand) : null);
+      this.views[i].update(w, held?.hand.state);
       this.views[i].draw();
     });
     const now = performance.now();
@@ -510,7 +523,7 @@ export class Bench {
       const held = this.hands.get(e.pointerId);
       if (held) {
         e.stopImmediatePropagation();
-        this.attempt(() => held.world.drag(held.hand, this.views[held.stage].onPlane(e.clientX, e.clientY, held.depth)));
+        this.attempt(() => held.hand.drag(this.views[held.stage].onPlane(e.clientX, e.clientY, held.depth)));
       } else if (this.stroke?.id === e.pointerId) {
         this.stroke.points.push([e.clientX, e.clientY]);
         const box = canvas.getBoundingClientRect();
@@ -541,40 +554,40 @@ export class Bench {
   }
 
   grab(id, i, px, py) {
-    const { origin, direction } = this.views[i].ray(px, py), { hand, hit } = this.worlds[i].grab(origin, direction);
-    if (hand < 0) return false;
-    this.hands.set(id, { world: this.worlds[i], stage: i, hand, depth: hit });
+    const { origin, direction } = this.views[i].ray(px, py), hand = this.worlds[i].grab(origin, direction);
+    if (!hand) return false;
+    this.hands.set(id, { world: this.worlds[i], stage: i, hand, depth: hand.hit });
     return true;
   }
 
   letGo(id) {
     const held = this.hands.get(id);
     this.hands.delete(id);
-    if (held) this.attempt(() => held.world.release(held.hand));
+    if (held) this.attempt(() => held.hand.release());
     this.dirty = true;
   }
 
   // For keys and screen readers: a pull at what is in the middle of the picture.
   nudge() {
     this.views.forEach((v, i) => {
-      const box = v.canvas.getBoundingClientRect(), x = this.worlds[i].positions, n = this.worlds[i].vertices;
+      const box = v.canvas.getBoundingClientRect(), x = this.worlds[i].positions(), fixed = this.worlds[i].fixed();
       let middle = 0, least = Infinity;
-      for (let k = 0; k < n; k++) {
+      for (let k = 0; k < fixed.length; k++) {
         const [px, py] = v.project(x, k), d = Math.hypot(px - box.left - box.width / 2, py - box.top - box.height / 2);
-        if (d < least && !this.worlds[i].held[k]) least = d, middle = k;
+        if (d < least && !fixed[k]) least = d, middle = k;
       }
       const [px, py] = v.project(x, middle), id = `nudge${i}`;
       if (!this.grab(id, i, px, py)) return;
       const held = this.hands.get(id);
-      this.attempt(() => held.world.drag(held.hand, v.onPlane(px + 0.18 * box.width, py - 0.1 * box.height, held.depth)));
+      this.attempt(() => held.hand.drag(v.onPlane(px + 0.18 * box.width, py - 0.1 * box.height, held.depth)));
       setTimeout(() => this.letGo(id), 350);
     });
   }
 
   pinAt(px, py) {
-    const w = this.worlds[0], x = w.positions;
+    const w = this.worlds[0], x = w.positions();
     let nearest = -1, least = 24;
-    for (let k = 0; k < w.vertices; k++) {
+    for (let k = 0; k < w.vertices(); k++) {
       const [qx, qy] = this.views[0].project(x, k), d = Math.hypot(qx - px, qy - py);
       if (d < least) least = d, nearest = k;
     }
@@ -584,7 +597,7 @@ export class Bench {
   }
 
   cutAlong(points) {
-    const w = this.worlds[0], e = w.edges, x = w.positions, fresh = [];
+    const w = this.worlds[0], e = w.edges(), x = w.positions(), fresh = [];
     const numbersOf = this.cut.length ? this.leftSprings() : null;
     for (let s = 0; s < e.length / 2; s++) {
       const a = this.views[0].project(x, e[2 * s]), b = this.views[0].project(x, e[2 * s + 1]);
@@ -632,12 +645,15 @@ export class Bench {
   dispose() {
     clearTimeout(this.waiting);
     this.views.forEach((v) => v.dispose());
-    this.worlds?.forEach((w) => w.free());
+    this.worlds?.forEach((w) => w.dispose());
     this.worlds = null;
     this.energy.dispose();
     this.momentum.dispose();
   }
 }
+
+// Planes among the obstacles of a scene.
+const planesOf = ({ obstacles = [] }) => obstacles.filter((o) => o.type === 'plane').map(({ point = [0, 0, 0], normal }) => ({ point, normal }));
 
 // Whether the segments ab and cd cross.
 function cross(a, b, c, d) {

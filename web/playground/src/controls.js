@@ -74,6 +74,9 @@ export const stepSelect = (key, h, change, label = 'Time step') => {
     (v) => change(1 / Number(v)));
 };
 
+// The engine's methods and citations as a picker takes them.
+export const tableOf = (engine) => ({ registry: { integrators: engine.methods, citations: engine.citations }, integrator: (name) => engine.method(name) });
+
 // The menu of integrators with the sentence, the traits and the citation of the chosen one; below it, the integrator's own parameters.
 export function integratorPicker({ key = 'integrator', engine, offers, value, values, label = 'Integrator', fields = true, leave = [] }, change) {
   const options = engine.registry.integrators

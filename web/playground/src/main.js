@@ -1,9 +1,10 @@
 // The page: tabs, theme, link, keys, and the clock of the pictures.
-import create from 'engine.mjs';
+import { createEngine } from 'brio-engine';
 import { Bench } from './bench.js';
 import { element } from './controls.js';
-import { startEngine } from './engine.js';
+import { DropZone, OwnError, openFiles } from './own.js';
 import { Phase } from './phase.js';
+import { scenes } from './scenes.js';
 import { Stability } from './stability.js';
 
 const tabs = {
@@ -16,23 +17,44 @@ const tabs = {
   phase: { title: 'Phase plane', make: (...a) => new Phase(...a) },
   stability: { title: 'Stability', make: (...a) => new Stability(...a) },
   two: { title: 'Side by side', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'two', choices: ['cube', 'cloth', 'bar', 'balls'] }, q, changed) },
+  own: {
+    title: 'Your own',
+    make: (root_, engine, q, changed) => (scenes.own && !refused ? new Bench(root_, engine, { mode: 'one', choices: ['own'] }, q, changed) : new DropZone(root_, refused, take, q)),
+  },
 };
+
+// Files that were dropped or chosen, and why the last ones were refused.
+let refused = '';
+async function take(files) {
+  if (!files.length || !brio.engine) return;
+  document.body.dataset.busy = 'Reading …';
+  await new Promise((done) => setTimeout(done, 30)); // so that it is seen
+  refused = '';
+  try {
+    await openFiles(brio.engine, files);
+  } catch (e) {
+    if (!(e instanceof OwnError)) throw e;
+    refused = e.message;
+  } finally {
+    delete document.body.dataset.busy;
+  }
+  open(new URLSearchParams({ tab: 'own', ...(params().get('play') === '0' ? { play: '0' } : {}) }));
+}
 
 async function engineOfPage() {
   const packed = Uint8Array.from(atob(document.getElementById('engine').textContent.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return startEngine(create, { wasmBinary: new Uint8Array(await new Response(stream).arrayBuffer()) });
+  return createEngine({ threads: 1, wasm: new Uint8Array(await new Response(stream).arrayBuffer()) });
 }
 
 // The engine with threads lies beside a page that is served with the headers for shared memory; `?threads=N` in the address asks for N.
-const MOST_THREADS = 8, PATIENCE = 10000;
+const MOST_THREADS = 8;
 async function engineBeside() {
   const asked = parseInt(new URLSearchParams(location.search).get('threads'), 10);
   const threads = Math.min(MOST_THREADS, asked > 0 ? asked : navigator.hardwareConcurrency || 1);
   if (!window.crossOriginIsolated || threads < 2) throw new Error('one thread');
-  await new Promise((resolve, reject) => document.head.append(element('script', { src: 'playground-threads.js', onload: resolve, onerror: reject })));
-  const late = new Promise((_, reject) => setTimeout(reject, PATIENCE, new Error('the workers do not start')));
-  return Promise.race([startEngine(window.brioThreads, { threads }, threads), late]);
+  const locate = (name) => new URL(name.replace('threads/engine-threads', 'playground-threads'), document.baseURI).href;
+  return createEngine({ threads, locate });
 }
 
 const root = document.getElementById('tab'), bar = document.getElementById('tabs');
@@ -105,6 +127,16 @@ bar.addEventListener('keydown', (e) => {
 addEventListener('keydown', (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY)$/.test(e.target.tagName)) return;
   if (current?.key(e)) e.preventDefault();
+});
+addEventListener('dragover', (e) => {
+  e.preventDefault();
+  document.body.dataset.busy = 'Drop a scene or a mesh';
+});
+addEventListener('dragleave', (e) => e.relatedTarget || delete document.body.dataset.busy);
+addEventListener('drop', (e) => {
+  e.preventDefault();
+  delete document.body.dataset.busy;
+  take([...e.dataTransfer.files]);
 });
 addEventListener('hashchange', () => location.hash !== linked && open(params()));
 new ResizeObserver(() => current?.resize()).observe(root);

@@ -2,7 +2,7 @@
 import { Chart, short } from './charts.js';
 import { colour } from './colours.js';
 import { element, select, slider, stepSelect } from './controls.js';
-import { EngineError } from './engine.js';
+import { BrioError } from 'brio-engine';
 import { axes, css, fit, oscillatorPhase, oscillatorScene, pendulumPhase, pendulumScene } from './point.js';
 
 const MOST = 8;
@@ -55,7 +55,7 @@ export class Phase {
     this.p = Object.fromEntries(this.system.controls.map((c) => [c.key, params.has(c.key) && Number.isFinite(Number(params.get(c.key))) ? Math.min(c.to, Math.max(c.from, Number(params.get(c.key)))) : c.value]));
     const rate = Number(params.get('h'));
     this.p.h = rate >= 1 && rate <= 1e5 ? 1 / rate : this.system.h;
-    this.chosen = params.has('integrators') ? params.get('integrators').split(',').filter((n) => engine.integrator(n)).slice(0, MOST) : [...this.system.chosen];
+    this.chosen = params.has('integrators') ? params.get('integrators').split(',').filter((n) => engine.method(n)).slice(0, MOST) : [...this.system.chosen];
     this.build();
     this.start();
   }
@@ -84,10 +84,10 @@ export class Phase {
 
   buildPanel() {
     const { engine, system, p } = this;
-    const probe = new engine.World(system.scene(p, 'backward-euler', {})), offers = probe.offers();
-    probe.free();
+    const probe = engine.world(system.scene(p, 'backward-euler', {})), offers = probe.methods();
+    probe.dispose();
     const checks = element('div', { class: 'checks', role: 'group', 'aria-label': 'Integrators' });
-    for (const i of engine.registry.integrators) {
+    for (const i of engine.methods) {
       if (['static', 'runge-kutta', 'pbd-verlet'].includes(i.name)) continue;
       const id = `method-${i.name}`, input = element('input', { type: 'checkbox', id, 'data-method': i.name, disabled: !!offers[i.name] });
       input.checked = this.chosen.includes(i.name);
@@ -115,25 +115,25 @@ export class Phase {
   }
 
   start() {
-    this.worlds?.forEach((r) => r.world.free());
+    this.worlds?.forEach((r) => r.world.dispose());
     this.say('');
     this.worlds = [];
     for (const name of this.chosen) {
       try {
-        const world = new this.engine.World(this.system.scene(this.p, name, {}));
+        const world = this.engine.world(this.system.scene(this.p, name, {}));
         this.worlds.push({ name, world, trail: [this.system.phase(world)], running: true });
       } catch (e) {
-        if (!(e instanceof EngineError)) throw e;
+        if (!(e instanceof BrioError)) throw e;
         this.say(e.message);
       }
     }
-    this.first = this.worlds[0]?.world.ledger.total ?? 1;
+    this.first = this.worlds[0]?.world.ledger().total ?? 1;
     const scale = this.name === 'pendulum' ? 2 * this.p.g * this.p.m : Math.abs(this.first);
     this.energy?.dispose();
     this.energy = new Chart(this.charts, { title: 'Energy', unit: 'J', window: 15, cap: 3 * scale, series: this.worlds.map((r) => ({ label: r.name, colour: colour(r.name) })) });
     this.sentences.replaceChildren(...this.worlds.map((r) => {
-      const i = this.engine.integrator(r.name);
-      return element('p', { title: this.engine.registry.citations[i.citation] }, element('i', { class: 'swatch', style: `background:${colour(r.name)}` }), element('b', { text: `${r.name}: ` }), `${i.summary} [${i.citation}]`);
+      const i = this.engine.method(r.name);
+      return element('p', { title: this.engine.citations[i.citation] }, element('i', { class: 'swatch', style: `background:${colour(r.name)}` }), element('b', { text: `${r.name}: ` }), `${i.summary} [${i.citation}]`);
     }));
     this.record();
     this.changed();
@@ -155,9 +155,12 @@ export class Phase {
     for (let n = 0; n < count; n++)
       for (const r of this.worlds) {
         if (!r.running) continue;
-        if (r.world.step(this.p.h) !== 1) {
+        try {
+          r.world.step(this.p.h);
+        } catch (e) {
+          if (!(e instanceof BrioError)) throw e;
           r.running = false;
-          this.say(`${r.name} stops at ${short(r.world.time)} s: ${r.world.trouble}`);
+          this.say(`${r.name} stops at ${short(r.world.time)} s: ${e.message}`);
           continue;
         }
         r.trail.push(this.system.phase(r.world));
@@ -175,7 +178,7 @@ export class Phase {
 
   record() {
     const t = Math.max(0, ...this.worlds.map((r) => r.world.time));
-    this.energy.add(t, this.worlds.map((r) => (r.running ? r.world.ledger.total : NaN)));
+    this.energy.add(t, this.worlds.map((r) => (r.running ? r.world.ledger().total : NaN)));
     this.status.textContent = `t = ${t.toFixed(2)} s`;
   }
 
@@ -250,7 +253,7 @@ export class Phase {
   }
 
   dispose() {
-    this.worlds.forEach((r) => r.world.free());
+    this.worlds.forEach((r) => r.world.dispose());
     this.worlds = [];
     this.energy.dispose();
   }

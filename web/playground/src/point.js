@@ -22,10 +22,10 @@ export const pendulumScene = ({ g, m, d, h, angle }, integrator, values) => ({
 
 // Where the point is in the phase plane.
 export function oscillatorPhase(world) {
-  return [world.positions[3], world.velocities[3]];
+  return [world.positions()[3], world.velocities()[3]];
 }
 export function pendulumPhase(world) {
-  const x = world.positions, v = world.velocities;
+  const x = world.positions(), v = world.velocities();
   return [Math.atan2(x[3], -x[4]), x[3] * v[4] - x[4] * v[3]];
 }
 

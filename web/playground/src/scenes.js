@@ -53,7 +53,7 @@ export const scenes = {
     build: (p) => ({
       bodies: [box('cloth', { type: 'grid', width: 1, depth: 0.8, cells_x: p.n, cells_z: p.n }, { type: 'hooke', k: p.k, rho: 0.3 }, {
         transform: { rotate: [[1, 0, 0], 62], translate: [0, 0.1, 0] },
-        ...(p.springs ? { springs: 'springs.csv' } : {}),
+        ...(p.springs ? { springs: p.springs } : {}),
         fix: p.pins.length ? [{ vertices: p.pins }] : [],
       })],
       contact: { type: 'penalty', kappa: 100, dhat: 5e-3, mu: 0.4 },
@@ -162,6 +162,7 @@ export const defaults = (scene) => Object.fromEntries(scene.controls.map((c) => 
 
 // The whole scene file: what `build` leaves open is the same for all.
 export function sceneFile(scene, values, integrator, parameters) {
+  if (scene.own) return { ...scene.own, time: { ...scene.own.time, h: values.h }, integrator: { type: integrator, ...parameters } };
   const p = { ...values, contact: contactOf(scene, values) };
   return {
     brio: 1, title: scene.title, time: { h: p.h },

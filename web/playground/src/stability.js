@@ -1,8 +1,8 @@
 // Where a method is stable: the radius of its matrix over X = h d/m and Y = h²k/m [Shinya2004], measured by the engine, and the motion at one point.
 import { Chart, short } from './charts.js';
 import { colour } from './colours.js';
-import { element, integratorPicker, select } from './controls.js';
-import { EngineError } from './engine.js';
+import { element, integratorPicker, select, tableOf } from './controls.js';
+import { BrioError } from 'brio-engine';
 import { axes, css, fit, oscillatorScene } from './point.js';
 
 const STEPS = 60, CELLS = 96, SLACK = 1e-7, SLICE = 14; // ms of measuring in a picture
@@ -11,7 +11,7 @@ const ranges = { near: { title: 'X to 4, Y to 6', X: 4, Y: 6 }, far: { title: 'X
 export class Stability {
   constructor(root, engine, params, changed) {
     Object.assign(this, { root, engine, changed });
-    this.name = engine.integrator(params.get('integrator')) ? params.get('integrator') : 'symplectic-euler';
+    this.name = engine.method(params.get('integrator')) ? params.get('integrator') : 'symplectic-euler';
     this.values = {};
     for (const [k, v] of params) if (k.startsWith('i.')) this.values[k.slice(2)] = v === 'true' ? true : v === 'false' ? false : Number.isNaN(Number(v)) ? v : Number(v);
     this.range = ranges[params.get('range')] ? params.get('range') : 'near';
@@ -36,7 +36,7 @@ export class Stability {
     this.panel = element('aside', { class: 'panel', 'aria-label': 'Settings' });
     const legend = element('div', { class: 'toolbar legend' }, ...[['--fades', 'vibrations decay'], ['--keeps', 'they keep their size'], ['--grows', 'they grow']].map(([c, t]) => element('span', {}, element('i', { style: `background:var(${c})` }), t)));
     this.root.replaceChildren(element('section', { class: 'main' }, element('div', { class: 'stages' }, element('div', { class: 'stage' }, this.canvas), this.message), legend, this.charts), this.panel);
-    const picker = integratorPicker({ engine: this.engine, offers: this.withoutMatrix(), value: this.name, values: this.values }, (name, values) => {
+    const picker = integratorPicker({ engine: tableOf(this.engine), offers: this.withoutMatrix(), value: this.name, values: this.values }, (name, values) => {
       this.name = name;
       this.values = { ...values };
       this.measure();
@@ -81,11 +81,11 @@ export class Stability {
   // Methods that have no matrix, with the engine's sentence.
   withoutMatrix() {
     const offers = {};
-    for (const i of this.engine.registry.integrators) {
+    for (const i of this.engine.methods) {
       try {
-        new this.engine.Oscillator(i.name, i.fields.some((f) => f.name === 'alpha' && f.default === null) ? { alpha: 1 } : {}).free();
+        this.engine.oscillator({ type: i.name, ...(i.fields.some((f) => f.name === 'alpha' && f.default === null) ? { alpha: 1 } : {}) }).dispose();
       } catch (e) {
-        if (!(e instanceof EngineError)) throw e;
+        if (!(e instanceof BrioError)) throw e;
         offers[i.name] = e.message;
       }
     }
@@ -94,12 +94,12 @@ export class Stability {
 
   // Energy control has a matrix only where its alpha is fixed.
   setting() {
-    const field = this.engine.integrator(this.name).fields.find((f) => f.name === 'alpha');
+    const field = this.engine.method(this.name).fields.find((f) => f.name === 'alpha');
     return field && field.default === null ? { alpha: 1, ...this.values } : this.values;
   }
 
   measure() {
-    this.oscillator?.free();
+    this.oscillator?.dispose();
     this.oscillator = null;
     this.radius = new Float32Array(CELLS * CELLS).fill(NaN);
     this.order = Array.from({ length: CELLS * CELLS }, (_, i) => i).sort((a, b) => coarse(a) - coarse(b));
@@ -107,9 +107,9 @@ export class Stability {
     this.repaint();
     this.message.hidden = true;
     try {
-      this.oscillator = new this.engine.Oscillator(this.name, this.setting());
+      this.oscillator = this.engine.oscillator({ type: this.name, ...this.setting() });
     } catch (e) {
-      if (!(e instanceof EngineError)) throw e;
+      if (!(e instanceof BrioError)) throw e;
       this.message.hidden = false;
       this.message.textContent = e.message;
     }
@@ -134,16 +134,23 @@ export class Stability {
       facts.push(element('p', { text: `Determinant ${short(a.det)}, trace ${short(a.trace)}, radius ${short(r)}` }));
       this.reading = a;
     } catch (e) {
-      if (!(e instanceof EngineError)) throw e;
+      if (!(e instanceof BrioError)) throw e;
       facts.push(element('p', { text: e.message }));
       this.reading = null;
     }
     this.facts.replaceChildren(...facts);
     this.motion.clear();
-    const world = new this.engine.World(oscillatorScene({ k: this.Y, m: 1, d: this.X, h: 1 }, this.name, this.setting()));
+    const world = this.engine.world(oscillatorScene({ k: this.Y, m: 1, d: this.X, h: 1 }, this.name, this.setting()));
     this.motion.add(0, [1]);
-    for (let n = 1; n <= STEPS && world.step(1) === 1; n++) this.motion.add(n, [world.positions[3]]);
-    world.free();
+    try {
+      for (let n = 1; n <= STEPS; n++) {
+        world.step(1);
+        this.motion.add(n, [world.positions()[3]]);
+      }
+    } catch (e) {
+      if (!(e instanceof BrioError)) throw e; // the motion ends there
+    }
+    world.dispose();
     this.motion.draw();
     this.draw();
   }
@@ -205,7 +212,7 @@ export class Stability {
   }
 
   dispose() {
-    this.oscillator?.free();
+    this.oscillator?.dispose();
     this.oscillator = null;
     this.motion.dispose();
   }

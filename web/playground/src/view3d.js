@@ -64,11 +64,11 @@ export class View3D {
   }
 
   // A new world: what is drawn follows from its lists. `gone` tells whether a triangle was cut.
-  show(world, { room = null, springs = true, gone = null, size = 1 } = {}) {
+  show(world, { room = null, springs = true, gone = null, size = 1, planes = null } = {}) {
     this.clear();
     this.size = size;
-    const triangles = world.triangles, starts = world.bodyStarts;
-    const indices = starts.length > 1 ? Array.from({ length: starts.length - 1 }, () => []) : [];
+    const triangles = world.triangles(), starts = [...world.bodies.map((_, b) => world.firstVertex(b)), world.vertices()];
+    const indices = world.bodies.map(() => []);
     for (let t = 0; t < world.bodyTriangles; t++) {
       const a = triangles[3 * t], b = triangles[3 * t + 1], c = triangles[3 * t + 2];
       if (gone && gone(a, b, c)) continue;
@@ -78,7 +78,7 @@ export class View3D {
     }
     this.position = new THREE.BufferAttribute(new Float32Array(3 * world.allVertices), 3);
     this.position.setUsage(THREE.DynamicDrawUsage);
-    this.cloth = world.edges.length > 0;
+    this.cloth = world.edges().length > 0;
     indices.forEach((index, body) => {
       if (!index.length) return;
       const geometry = new THREE.BufferGeometry();
@@ -103,6 +103,7 @@ export class View3D {
       this.content.add(this.lines);
     }
     if (room) this.showRoom(room);
+    if (planes) this.showOwn(world, planes, indices);
     this.showPins(world);
     this.handMesh = new THREE.Mesh(this.pinGeometry, this.material('hand', () => new THREE.MeshStandardMaterial({ color: '#e67e22', roughness: 0.4 })));
     this.handMesh.visible = false;
@@ -141,9 +142,35 @@ export class View3D {
     this.retint();
   }
 
+  // What scenes of users have besides: planes, obstacles, bodies without triangles.
+  showOwn(world, planes, indices) {
+    const ground = this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 }));
+    ground.color.set(css('--ground'));
+    for (const { point, normal } of planes) {
+      const up = new THREE.Vector3(...normal).normalize(), mesh = new THREE.Mesh(new THREE.PlaneGeometry(12 * this.size, 12 * this.size), ground);
+      mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
+      mesh.position.set(...point).addScaledVector(up, -0.002 * this.size);
+      mesh.receiveShadow = true;
+      this.content.add(mesh);
+    }
+    const add = (object) => {
+      object.frustumCulled = false;
+      object.geometry.setAttribute('position', this.position);
+      this.content.add(object);
+    };
+    const still = world.triangles().slice(3 * world.bodyTriangles);
+    if (still.length) {
+      const mesh = new THREE.Mesh(new THREE.BufferGeometry().setIndex(new THREE.BufferAttribute(still, 1)), this.material('obstacle', () => new THREE.MeshStandardMaterial({ color: '#a9b0b9', roughness: 0.9, side: THREE.DoubleSide, flatShading: true })));
+      mesh.castShadow = mesh.receiveShadow = true;
+      add(mesh);
+    }
+    const bare = indices.flatMap((list, b) => (list.length || world.edges(b).length ? [] : Array.from({ length: world.vertices(b) }, (_, v) => world.firstVertex(b) + v)));
+    if (bare.length) add(new THREE.Points(new THREE.BufferGeometry().setIndex(bare), this.material('points', () => new THREE.PointsMaterial({ color: bodyColours[0], size: 8, sizeAttenuation: false }))));
+  }
+
   // Springs along the weave: of the others there are too many to see anything.
   shownSprings(world) {
-    const edges = world.edges, x = world.positions, shown = [];
+    const edges = world.edges(), x = world.positions(), shown = [];
     let shortest = Infinity;
     const length = (e) => Math.hypot(...[0, 1, 2].map((r) => x[3 * edges[2 * e] + r] - x[3 * edges[2 * e + 1] + r]));
     for (let e = 0; e < edges.length / 2; e++) shortest = Math.min(shortest, length(e));
@@ -152,8 +179,11 @@ export class View3D {
   }
 
   showPins(world) {
-    const held = world.held, list = [];
-    held.forEach((h, i) => h && list.push(i));
+    const list = [];
+    world.bodies.forEach((name, b) => {
+      const fixed = name ? world.fixed(b) : [], first = name ? world.firstVertex(b) : 0;
+      if (fixed.some((is) => !is)) fixed.forEach((is, i) => is && list.push(first + i)); // what is fixed as a whole has no pins
+    });
     this.pinned = list;
     this.pins = new THREE.InstancedMesh(this.pinGeometry, this.material('pin', () => new THREE.MeshStandardMaterial({ color: '#d1495b', roughness: 0.4 })), Math.max(1, list.length));
     this.pins.count = list.length;
@@ -163,7 +193,7 @@ export class View3D {
   }
 
   update(world, hand = null) {
-    const x = world.positions, array = this.position.array;
+    const x = world.positions(), array = this.position.array;
     for (let i = 0; i < array.length; i++) array[i] = x[i];
     this.position.needsUpdate = true;
     for (const mesh of this.surfaces) if (!mesh.material.flatShading) mesh.geometry.computeVertexNormals();
@@ -172,9 +202,9 @@ export class View3D {
     this.pins.instanceMatrix.needsUpdate = true;
     this.handMesh.visible = this.handLine.visible = !!hand;
     if (hand) {
-      this.handMesh.position.set(hand[0], hand[1], hand[2]);
+      this.handMesh.position.set(...hand.point);
       this.handMesh.scale.setScalar(0.012 * this.size);
-      this.handLine.geometry.attributes.position.array.set(hand);
+      this.handLine.geometry.attributes.position.array.set([...hand.point, ...hand.grip]);
       this.handLine.geometry.attributes.position.needsUpdate = true;
     }
   }

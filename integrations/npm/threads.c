@@ -116,11 +116,4 @@ EMSCRIPTEN_KEEPALIVE int web_start_threads(int threads)
     return started;
 }
 
-/* Up to as many as there are; 0: all. */
-EMSCRIPTEN_KEEPALIVE void web_set_threads(int threads)
-{
-    pool.alone = 0;
-    brio_set_threads(threads);
-}
-
 EMSCRIPTEN_KEEPALIVE unsigned web_helped(void) { return atomic_load(&pool.helped); }

@@ -1,0 +1,131 @@
+/* The energy-momentum method [Simo1992] in the form of a discrete gradient with symmetry
+ * [Gonzalez1996]: the midpoint rule with a force whose work is exactly the change of P,
+ *
+ *     q' - q = h (v + v')/2,    M (v' - v) = -h G,
+ *     G = grad P(y) + lambda M d,    y = (q + q')/2,
+ *     lambda = (P(q') - P(q) - grad P(y).(q' - q)) / d.M d,
+ *
+ * where d is what q' - q has beside a rigid motion of each component at y. Then
+ * G.(q' - q) = P(q') - P(q), because d.M (q' - q) = d.M d: the energy stays. And M d has neither
+ * linear nor angular momentum at y: both momenta stay, as with the midpoint rule. (Gonzalez takes
+ * the whole of q' - q where angular momentum need not be kept, and the strains of elements where it
+ * is; d does it for any P at once.)
+ *
+ * For a given shift h^2/2 lambda d the step is one of the midpoint rule from another target; a
+ * secant looks for the lambda that agrees with its own end. Where none is found (large steps on
+ * strongly nonlinear bodies) the step is tried in halves. Work of points that move is booked by the
+ * ledger, and P(q') - P(q) is meant without it. The ledger's alpha is h^2 lambda. */
+#include "integrator.h"
+
+enum { TARGET, NEXT, VELOCITY, SHIFT, MIDDLE, MOMENTUM, RIGID, GRADIENT };
+
+static BrioObjective midpoint(BrioStepper *s, double h, double weight)
+{
+    return (BrioObjective){.target = brio_stepper_scratch(s, TARGET),
+                           .s = h * h,
+                           .a = 0.5,
+                           .time = brio_stepper_time(s) + h,
+                           .h = h,
+                           .weight = weight,
+                           .blend_damping = 1};
+}
+
+/* d in the scratch vector SHIFT; returns d.M d. */
+static double shape_change(BrioStepper *s, const double *q)
+{
+    const double *q_n = brio_stepper_q(s);
+    double *d = brio_stepper_scratch(s, SHIFT), *y = brio_stepper_scratch(s, MIDDLE);
+    double *p = brio_stepper_scratch(s, MOMENTUM), *rigid = brio_stepper_scratch(s, RIGID);
+    brio_stepper_combine(s, 0.5, q, 0.5, q_n, y);
+    brio_stepper_combine(s, 1, q, -1, q_n, d);
+    brio_stepper_mass_multiply(s, d, p);
+    brio_stepper_rigid(s, y, &(BrioImpulse){y, p, 1}, 1, rigid, NULL);
+    brio_stepper_combine(s, 1, d, -1, rigid, d);
+    brio_stepper_mass_multiply(s, d, p);
+    return brio_stepper_dot(s, d, p);
+}
+
+/* grad P(y).(q' - q). */
+static double midpoint_work(BrioStepper *s, double h, const double *q)
+{
+    double *gradient = brio_stepper_scratch(s, GRADIENT), *p = brio_stepper_scratch(s, MOMENTUM);
+    BrioObjective objective = midpoint(s, h, BRIO_NOT_COUNTED);
+    objective.undamped = 1;
+    brio_stepper_objective_gradient(s, &objective, q, gradient);
+    brio_stepper_combine(s, 1, q, -1, objective.target, p);
+    brio_stepper_mass_multiply(s, p, p);
+    brio_stepper_combine(s, 1, gradient, -1, p, gradient); /* h^2/2 grad P */
+    brio_stepper_combine(s, 1, q, -1, brio_stepper_q(s), p);
+    return brio_stepper_dot(s, gradient, p) / (h * h / 2);
+}
+
+/* What the last midpoint step, to q, says of lambda. `added`: work of what moves from outside. */
+static double slope(BrioStepper *s, double h, double start, const double *q, double *added)
+{
+    double dissipated, noise, square = shape_change(s, q);
+    brio_stepper_work(s, q, h, added, &dissipated);
+    double end = brio_stepper_evaluate(s, q, brio_stepper_time(s) + h, NULL, &noise);
+    double work = midpoint_work(s, h, q), left = end - start - *added - work;
+    /* round-off of a motion that is hardly more than rigid */
+    if (fabs(left) <= 2 * noise + 64 * DBL_EPSILON * (fabs(start) + fabs(work))) return 0;
+    return left / square;
+}
+
+/* The end of the step in NEXT. */
+static BrioStatus find_end(BrioStepper *s, double h, double start, double *lambda, double *added)
+{
+    const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
+    double *target = brio_stepper_scratch(s, TARGET), *next = brio_stepper_scratch(s, NEXT);
+    double *d = brio_stepper_scratch(s, SHIFT), before = 0, miss_before = 0;
+    double tol = brio_stepper_tolerance(s, NULL);
+    *lambda = 0;
+    brio_stepper_combine(s, 0, q_n, 0, q_n, d);
+    for (int k = 0; k < 40; k++) {
+        BrioObjective objective = midpoint(s, h, BRIO_NOT_COUNTED);
+        BrioGuess guess = {.q = next};
+        if (k > 0) objective.guess = &guess;
+        brio_stepper_combine(s, 1, q_n, h, v_n, target);
+        brio_stepper_combine(s, 1, target, -h * h / 2 * *lambda, d, target);
+        BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
+        double miss = slope(s, h, start, next, added) - *lambda;
+        if (!isfinite(miss))
+            return brio_stepper_fail(s, BRIO_STEP_REJECTED,
+                                     "the end of the step is not allowed by an energy");
+        if (fabs(miss) * h / 2 * brio_stepper_norm_max(s, d) <= 0.01 * tol && k > 0) return BRIO_OK;
+        /* d changes too, so the first steps are simple ones */
+        double rate = k > 1 ? (miss - miss_before) / (*lambda - before) : -1;
+        before = *lambda;
+        miss_before = miss;
+        *lambda -= miss / (rate < -0.2 ? rate : -1);
+    }
+    return brio_stepper_fail(s, BRIO_NOT_CONVERGED,
+                             "no force was found whose work is the change of the potential");
+}
+
+static BrioStatus step(BrioStepper *s, double h)
+{
+    const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
+    double *next = brio_stepper_scratch(s, NEXT), *v = brio_stepper_scratch(s, VELOCITY);
+    double start = brio_stepper_potential(s, q_n, brio_stepper_time(s), NULL);
+    double target = brio_stepper_target(s), lambda, added, dissipated;
+    if (isnan(target)) target = start + brio_stepper_kinetic(s, v_n);
+    BRIO_CHECK(find_end(s, h, start, &lambda, &added));
+    BrioObjective objective = midpoint(s, h, 1);
+    brio_stepper_count_solve(s, &objective, next);
+    brio_stepper_work(s, next, h, &added, &dissipated);
+    brio_stepper_set_target(s, target + added - dissipated, h * h * lambda);
+    brio_stepper_combine(s, 2 / h, next, -2 / h, q_n, v);
+    brio_stepper_combine(s, 1, v, -1, v_n, v);
+    return brio_stepper_accept(s, h, next, v);
+}
+
+BRIO_INTEGRATOR(energy_momentum){
+    .name = "energy-momentum",
+    .summary = "Midpoint rule with a force that keeps energy and both momenta exactly. Large steps "
+               "may have no solution.",
+    .citation = "Gonzalez1996",
+    .order = 2,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |
+              BRIO_ENERGY_CONTROLLED | BRIO_USES_COMPONENTS,
+    .step = step,
+};

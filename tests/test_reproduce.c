@@ -1,0 +1,95 @@
+/* brio reproduce: verdicts, errata, and the page of --all. */
+#include "program.h"
+
+#include "base.h"
+#include "scene/tree.h"
+
+static BrioNode *parsed(const char *text)
+{
+    BrioNode *root = NULL;
+    BrioError error = {0};
+    if (brio__tree_parse(text, strlen(text), "json", &root, &error) != BRIO_OK)
+        fail_msg("%s\n%s", error.message, text);
+    return root;
+}
+
+static int count_of(BrioNode *root, const char *key)
+{
+    BrioNode *node = brio__node_get(root, key);
+    assert_non_null(node);
+    return atoi(node->text);
+}
+
+/* The formulas of docs/errata.md hold, and the paper's do not. */
+static void errata(void **state)
+{
+    (void)state;
+    const Outcome *o = BRIO("reproduce", "you2026-collisions", "--json");
+    assert_int_equal(o->code, 0);
+    BrioNode *root = parsed(o->out);
+    assert_int_equal(count_of(root, "met"), 9);
+    assert_int_equal(count_of(root, "missed"), 0);
+    assert_int_equal(count_of(root, "refuted"), 2);
+    brio__tree_free(root);
+}
+
+static void usage(void **state)
+{
+    (void)state;
+    assert_int_equal(BRIO("reproduce", "--all")->code, 2);
+    assert_int_equal(BRIO("reproduce", "--report", "x")->code, 2);
+    assert_int_equal(BRIO("reproduce", "--all", "--report", "x", "gentle2025-phase")->code, 2);
+    assert_int_equal(access("x", F_OK), -1);
+}
+
+/* Every entry but one has a result of this commit, so --resume runs that one and makes the page. */
+static void page(void **state)
+{
+    (void)state;
+    const char *rest = "dinev2018-fig18";
+    const Outcome *o = BRIO("reproduce", rest, "--json");
+    BrioNode *one = parsed(o->out);
+    const char *commit = brio__node_get(one, "commit")->text;
+    assert_int_equal(mkdir("all", 0777), 0);
+    BrioNode *list = parsed(BRIO("reproduce", "list", "--json")->out);
+    assert_true(list->count > 30);
+    for (int i = 0; i < list->count; i++) {
+        const char *name = brio__node_get(list->child[i], "name")->text;
+        char path[256], text[1024];
+        if (!strcmp(name, rest)) continue;
+        snprintf(path, sizeof path, "all/%s.json", name);
+        snprintf(text, sizeof text,
+                 "{\"name\": \"%s\", \"commit\": \"%s\", \"lines\": [{\"section\": \"part\"}, "
+                 "{\"what\": \"a | b <c>\", \"paper\": 1.5, \"ours\": null, \"verdict\": "
+                 "\"MISSED\"}, {\"note\": \"no more\"}], \"met\": 0, \"missed\": 1, \"refuted\": "
+                 "0, \"seconds\": 2}",
+                 name, commit);
+        write_text(path, text);
+    }
+    o = BRIO("reproduce", "--all", "--report", "all", "--resume");
+    if (o->code != 0) fail_msg("exit %d: %s%s", o->code, o->out, o->err);
+    assert_non_null(strstr(o->out, rest));
+    assert_null(strstr(o->out, "you2026-table1:"));
+    char *html = read_all("all/reproduction.html", NULL),
+         *md = read_all("all/reproduction.md", NULL);
+    assert_non_null(html);
+    assert_non_null(md);
+    assert_non_null(strstr(html, "a | b &lt;c&gt;"));
+    assert_non_null(strstr(html, "bad\">MISSED"));
+    assert_non_null(strstr(md, "a \\| b <c>"));
+    assert_non_null(strstr(md, "### dinev2018-fig18"));
+    free(html);
+    free(md);
+    brio__tree_free(one);
+    brio__tree_free(list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errata),
+        cmocka_unit_test(usage),
+        cmocka_unit_test(page),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
