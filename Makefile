@@ -78,7 +78,8 @@ bench: build
 SECONDS ?= 3600
 SEED ?= 1
 campaign: tests-ready
-	@python3 -B tests/campaign.py $(BUILD)/brio --seconds $(SECONDS) --seed $(SEED) --keep tests/campaign --shim $(BUILD)/tests/failing_malloc.so
+	@python3 -B tests/campaign.py $(BUILD)/brio --seconds $(SECONDS) --seed $(SEED) --keep tests/campaign \
+	    --shim $(BUILD)/tests/failing_malloc.so
 	@python3 -B tests/crash.py $(BUILD)/brio
 
 sbom:
@@ -127,7 +128,8 @@ fuzz:
 coverage: PRESET = coverage
 coverage: test
 	@cd build-coverage && gcovr --root .. --filter ../src/ --filter ../cli/ --print-summary \
-	    --html-details coverage.html .
+	    --html-details coverage.html --json-summary coverage.json .
+	@python3 -B cmake/coverage.py build-coverage/coverage.json 90
 	$(say) "Line by line: build-coverage/coverage.html"
 
 format:

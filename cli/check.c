@@ -89,9 +89,22 @@ static int conclude(const Findings *f, BrioJson *json, const char *what)
 
 /* ---- meshes ----------------------------------------------------------------------------- */
 
+/* A .json is a mesh if it has positions and no bodies: scenes may be JSON too. */
+static bool json_is_mesh(const char *name)
+{
+    char *text = NULL;
+    size_t size;
+    BrioError ignored = {0};
+    if (brio__read_file(name, &text, &size, &ignored) != BRIO_OK) return false;
+    bool mesh = strstr(text, "positions") && !strstr(text, "\"bodies\"");
+    brio__free(text);
+    return mesh;
+}
+
 static bool is_mesh(const char *name)
 {
     const char *dot = strrchr(name, '.');
+    if (dot && !strcmp(dot, ".json")) return json_is_mesh(name);
     for (int i = 0; dot && brio__mesh_reader_at(i); i++)
         if (!strcmp(dot, brio__mesh_reader_at(i)->extension)) return true;
     return false;

@@ -3,6 +3,7 @@
 #include "progress.h"
 #include "room.h"
 #include "report.h"
+#include "sandbox.h"
 
 #include "internal.h"
 
@@ -102,6 +103,7 @@ enum {
     LINES,
     EXACT,
     FROM,
+    SANDBOX,
     CHECKPOINT_EVERY,
     PLUGIN
 };
@@ -111,7 +113,7 @@ typedef struct Asked {
     BrioRunOptions options;
     SceneArguments scene;
     char folder[512]; /* of the results, unless one is given */
-    bool quiet, json, lines;
+    bool quiet, json, lines, sandbox;
 } Asked;
 
 /* EXIT_DONE, or the exit code with a sentence said. `done`: there is nothing more to do. */
@@ -129,6 +131,7 @@ static int read_arguments(Arguments *a, Asked *asked, bool *done)
         case LINES: asked->json = asked->lines = true; break;
         case FROM: o->from = a->value; break;
         case EXACT: o->exact = true; break;
+        case SANDBOX: asked->sandbox = true; break;
         case CHECKPOINT_EVERY:
             if (!read_count(a->command, "--checkpoint-every", a->value, INT64_MAX,
                             &o->checkpoint_steps))
@@ -276,6 +279,16 @@ static BrioStatus run_with_patience(Job *job, Asked *asked, bool *left)
     return status;
 }
 
+/* Before anything of the scene is read. False with a sentence where there is no sandbox. */
+static bool enter_sandbox(const Asked *asked)
+{
+    char why[4300] = "there is no sandbox for a run of several processes";
+    bool entered =
+        cluster_is_one() && sandbox_enter(asked->scene.name, asked->options.out, why, sizeof why);
+    if (!entered) fprintf(stderr, "%s\n", why);
+    return entered;
+}
+
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
@@ -283,6 +296,7 @@ static int run(int argc, char **argv)
     bool done, is_root = cluster_is_root();
     int code = read_arguments(&a, &asked, &done);
     if (done) return code;
+    if (asked.sandbox && !enter_sandbox(&asked)) return EXIT_USAGE;
     if (cluster_is_one()) catch_early_signals();
     Job job = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
     const SceneArguments *given = &asked.scene;
@@ -333,6 +347,9 @@ static const Option options_[] = {
     [EXACT] = {"--exact", 0, NULL,
                "Check every accepted state for intersections, without rounding; the first one ends "
                "the run."},
+    [SANDBOX] = {"--sandbox", 0, NULL,
+                 "For scenes of others: read only beside the scene, write only into the folder, "
+                 "start no program, open no connection (Linux)."},
     [CHECKPOINT_EVERY] = {"--checkpoint-every", 0, "STEPS", NULL},
     [PLUGIN] = OPTION_PLUGIN,
     {0}};
@@ -341,7 +358,7 @@ const Command command_run = {
     .name = "run",
     .summary = "Simulate a scene and write its results.",
     .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] "
-                "[--exact] [--from CHECKPOINT] [--quiet] [--json | --json-lines]",
+                "[--exact] [--from CHECKPOINT] [--sandbox] [--quiet] [--json | --json-lines]",
     .about =
         "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). "
         "The folder receives "
@@ -355,6 +372,11 @@ const Command command_run = {
         "time.end=20.\n"
         "A step that takes more than a second shows what it is doing: the iteration, what is "
         "left beside the tolerance (m/s), contacts, and which two limited it.\n"
+        "With --sandbox the process gives up what a scene has no business to do, before it reads "
+        "any of it: files are read beneath the scene's folder and in those of system libraries "
+        "only, and written beneath the folder of results only, which is made first; it starts no "
+        "program, opens no connection, and a file has 16 GB at most. Where the kernel cannot do "
+        "that, nothing is run.\n"
         "What `brio check` would question is said before the run, a line each. A run whose "
         "energy is far beyond what the scene can cause ends as exploded.\n"
         "Exit code 0: completed. 1: stopped, failed or exploded. 2: the scene or the command is "

@@ -86,6 +86,21 @@ set(live_readers cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/we
 target_sources(test_websocket PRIVATE ${live_readers})
 target_include_directories(test_websocket PRIVATE cli)
 
+# The fuzzers' targets over their kept inputs: every tests/corpus/NAME is a CTest entry corpus_NAME.
+file(GLOB corpora CONFIGURE_DEPENDS tests/corpus/*)
+foreach(corpus ${corpora})
+  cmake_path(GET corpus FILENAME name)
+  add_executable(corpus_${name} tests/fuzz_${name}.c tests/corpus.c)
+  target_link_libraries(corpus_${name} PRIVATE brio_plain brio_static)
+  target_include_directories(corpus_${name} PRIVATE tests)
+  set_source_files_properties(tests/fuzz_${name}.c PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
+  set_target_properties(corpus_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME corpus_${name} COMMAND corpus_${name} ${corpus})
+  set_tests_properties(corpus_${name} PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${test_environment}")
+endforeach()
+target_sources(corpus_live PRIVATE ${live_readers})
+target_include_directories(corpus_live PRIVATE cli)
+
 # Loaded before the program by test_out_of_memory.
 add_library(failing_malloc MODULE tests/failing_malloc.c)
 target_link_libraries(failing_malloc PRIVATE ${CMAKE_DL_LIBS})
@@ -104,6 +119,8 @@ target_compile_options(example_plugin PRIVATE -Wall -Wextra)
 target_compile_definitions(test_plugin PRIVATE BRIO_TEST_PLUGIN="$<TARGET_FILE:example_plugin>"
   BRIO_TEST_OLD_PLUGIN="$<TARGET_FILE:old_plugin>" BRIO_TEST_NO_PLUGIN="$<TARGET_FILE:failing_malloc>")
 add_dependencies(test_plugin example_plugin old_plugin failing_malloc)
+target_sources(test_sandbox PRIVATE cli/sandbox.c)
+target_include_directories(test_sandbox PRIVATE cli)
 
 # SUNDIALS' CVODE, the reference of test_orders and test_constraints, which say what is skipped where it is not found.
 find_path(BRIO_SUNDIALS_INCLUDE cvode/cvode.h)
@@ -142,19 +159,20 @@ mark_as_advanced(BRIO_PYTHON3)
 if(BRIO_PYTHON3)
   add_test(NAME layers COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/layers.py)
   add_test(NAME touches COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/touches.py ${PROJECT_BINARY_DIR})
+  add_test(NAME named COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/named.py)
 else()
-  foreach(name layers touches)
+  foreach(name layers touches named)
     add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no python3; apt-get install python3")
   endforeach()
 endif()
-set_tests_properties(layers PROPERTIES LABELS quick TIMEOUT 60)
+set_tests_properties(layers named PROPERTIES LABELS quick TIMEOUT 60)
 set_tests_properties(touches PROPERTIES LABELS quick TIMEOUT 300)
 
 # A disk that fails, power cuts, and a few cases of the campaign (`make campaign` runs more of it).
 if(BRIO_PYTHON3 AND NOT BRIO_SANITIZE)
   add_test(NAME crash COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/crash.py $<TARGET_FILE:brio_cli> 29)
-  add_test(NAME campaign COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/campaign.py $<TARGET_FILE:brio_cli> --cases 24
-    --shim $<TARGET_FILE:failing_malloc>)
+  add_test(NAME campaign COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/campaign.py $<TARGET_FILE:brio_cli> --cases 22
+    --shim $<TARGET_FILE:failing_malloc> --keep ${PROJECT_SOURCE_DIR}/tests/campaign --replay)
   set_tests_properties(crash campaign PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 

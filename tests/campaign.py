@@ -1,26 +1,39 @@
 #!/usr/bin/env python3
 """The campaign that brio runs against itself: random scenes, damaged inputs, interrupted runs.
 
-    campaign.py BRIO --seconds N [--cases N] [--seed N] [--keep FOLDER] [--shim FILE.so]
+    campaign.py BRIO --seconds N [--cases N] [--seed N] [--keep FOLDER] [--replay] [--shim FILE.so]
 
-A case is a function of its seed. It makes a scene (bodies of every kind, contact, obstacles that
-move, forces, integrators, solvers, extreme sizes, exact stacks) and does one of these to it:
+A case is a function of its seed. It makes a scene (random_scene.py: every registered integrator,
+material, shape, force, constraint, law and solver; obstacles that move, sequences, stitches, cages,
+extreme sizes, exact stacks, degenerate meshes), leaves out what `brio check` refuses, a few times,
+and does one of these to it:
 
-    run      an exit code of 0, 1 or 2, with a sentence unless it is 0; never a crash
+    run      an exit code of 0, 1 or 2, with a sentence unless it is 0; never a crash, and no
+             number of a completed run is not finite
     threads  the same bytes with 1, 2 and 3 threads
     resume   a run that is killed and continued has the bytes of one that was not
     exact    no accepted state of a run with barriers intersects
     isa      every instruction set runs it
     text     the scene with damaged text is read or refused
     folder   the folder of a run with a damaged file is shown, continued or refused
+    files    the meshes and sequences that a scene names are damaged
+    tools    check, settle, stability, compare, spectrum, render, convert end well
+    limits   too little memory for the process, too short files: no hang, no crash
     memory   a failing allocation, anywhere in the process (with --shim)
 
-A scene that fails is made smaller while it still fails, and kept. The outcome is a table of counts.
+A command that takes longer than LIMIT (or WAIT, by the clock) is asked to end (Ctrl-C); it counts
+as slow if it does, and as wrong if it does not. A scene that fails is made smaller while it still
+fails, and kept in a folder KIND-SEED of FOLDER; kept scenes run before the others. The outcome is a
+table of counts.
 """
 import argparse
+import collections
+import csv
 import json
+import math
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -28,172 +41,101 @@ import sys
 import tempfile
 import time
 
-LIMIT = 20  # seconds for one command; what takes longer is ended and counted as slow
-INTEGRATORS = [
-    "backward-euler",
-    "bdf2",
-    "a-search",
-    "a-1",
-    "tr-bdf2",
-    "sdirk2",
-    "implicit-midpoint",
-    "trapezoidal",
-    "newmark",
-    "generalized-alpha",
-    "symplectic-euler",
-    "verlet",
-    "rk4",
-    "linearly-implicit-euler",
-    "static",
-    "blend",
-    "variational",
-    "decoupled",
-]
-ENDS_SOLVED = ["backward-euler", "bdf2", "bdf3", "a-search", "a-1", "tr-bdf2", "sdirk2"]
-MATERIALS = ["neo-hookean", "stable-neo-hookean", "corotated", "arap", "stvk", "fixed-corotated"]
+import random_scene
 
-
-def number(rng, low, high):
-    """A number with a magnitude between the two, all magnitudes alike."""
-    return float("%.4g" % (low * (high / low) ** rng.random()))
-
-
-def body(rng, size, height, index):
-    kind = rng.choice(["solid", "solid", "solid", "affine", "shell", "springs", "points"])
-    made = {
-        "name": "b%d" % index,
-        "kind": kind,
-        "transform": {"translate": [rng.uniform(-1, 1) * size, height, rng.uniform(-1, 1) * size]},
-    }
-    if kind in ("solid", "affine"):
-        shape = rng.choice(["box", "ball", "box"])
-        made["shape"] = (
-            {"type": "box", "size": [size] * 3, "cells": [rng.randint(1, 3)] * 3}
-            if shape == "box"
-            else {"type": "ball", "radius": size / 2}
-        )
-        made["material"] = {
-            "type": rng.choice(MATERIALS),
-            "E": number(rng, 1e3, 1e8),
-            "nu": rng.choice([0, 0.3, 0.45, 0.49]),
-            "rho": number(rng, 1, 1e4),
-        }
-        if kind == "affine":
-            made["material"] = {
-                "type": "affine",
-                "E": number(rng, 1e5, 1e9),
-                "rho": number(rng, 1, 1e4),
-            }
-    else:
-        cells = rng.randint(1, 4)
-        made["shape"] = {
-            "type": "grid",
-            "width": size,
-            "depth": size,
-            "cells_x": cells,
-            "cells_z": cells,
-        }
-        if kind == "shell":
-            made["material"] = {
-                "type": "membrane-stvk",
-                "E": number(rng, 1e3, 1e6),
-                "rho": 1000,
-                "thickness": size / 200,
-            }
-        elif kind == "springs":
-            made["material"] = {"type": "hooke", "k": number(rng, 1, 1e5), "vertex_mass": 0.01}
-        else:
-            made["material"] = {"type": "mass", "vertex_mass": 0.01}
-    if rng.random() < 0.3 and kind != "affine":
-        made["fix"] = [{"vertices": [0]}]
-    if rng.random() < 0.3:
-        made["velocity"] = {"linear": [rng.uniform(-5, 5) for _ in range(3)]}
-    return made
-
-
-def make_scene(rng):
-    size = number(rng, 1e-3, 100) if rng.random() < 0.3 else 0.2
-    scene = {
-        "brio": 1,
-        "time": {"h": "1/%d" % rng.choice([25, 60, 100, 1000]), "fps": 100},
-        "integrator": rng.choice(INTEGRATORS),
-        "output": {"frames": []},
-    }
-    scene["time"]["end"] = rng.randint(2, 8) / int(scene["time"]["h"][2:])
-    contact = rng.choice([None, "ipc", "ipc", "ipc", "penalty"])
-    if contact == "ipc" and rng.random() < 0.95:
-        scene["integrator"] = rng.choice(ENDS_SOLVED)
-    if contact:
-        scene["contact"] = {"type": contact, "mu": rng.choice([0, 0, 0.3])}
-        if contact == "penalty":
-            scene["contact"].update(kappa=1e4, dhat=size / 20)
-            scene["contact"].pop("mu")
-        scene["obstacles"] = [{"type": "plane", "normal": [0, 1, 0]}]
-        if rng.random() < 0.3:
-            scene["obstacles"].append(
-                {
-                    "type": "sphere",
-                    "radius": size / 2,
-                    "transform": {"translate": [3 * size, size, 0]},
-                }
-            )
-    if rng.random() < 0.3:
-        scene["gravity"] = [rng.uniform(-20, 20) for _ in range(3)]
-    if rng.random() < 0.3:
-        scene["damping"] = [{"type": "rayleigh", "beta": number(rng, 1e-5, 1e-1)}]
-    if rng.random() < 0.2:
-        scene["solver"] = {
-            "type": rng.choice(["newton", "local-global"]),
-            "linear": rng.choice(["auto", "ldlt", "pcg", "multilevel"]),
-        }
-    stack = rng.random() < 0.2  # exactly on top of each other, which has to be refused or solved
-    gap = size if stack else 1.2 * size
-    scene["bodies"] = [body(rng, size, 0.6 * size + gap * i, i) for i in range(rng.randint(1, 3))]
-    return scene
+SCENE = "s.yaml"  # JSON, which is YAML
+LIMIT = 10  # seconds of the processor for one command
+WAIT = 300  # seconds by the clock for it, as on a busy machine; one that sleeps for so long hangs
+KINDS = "run threads resume exact isa text folder files tools limits memory".split()
 
 
 # ---- commands -------------------------------------------------------------------------------
 
 
+def seconds_of(process):
+    """What a process has had of the processor."""
+    try:
+        with open("/proc/%d/stat" % process.pid) as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError):
+        return 0
+
+
+def spoken(process, limit, wait):
+    """What a process says until it ends; None if it takes longer, and then it still runs."""
+    begin, first = time.monotonic(), seconds_of(process)
+    while True:
+        try:
+            return "".join(process.communicate(timeout=0.5))
+        except subprocess.TimeoutExpired:
+            if seconds_of(process) - first > limit or time.monotonic() - begin > wait:
+                return None
+
+
 class Case:
     def __init__(self, brio, shim):
         self.brio, self.shim, self.slow = brio, shim, False
+        self.codes = collections.Counter()  # of the first run of each case
 
-    def call(self, *arguments, env=None):
+    def call(self, *arguments, env=None, limits=None):
         """The exit code, what was said; a code below zero is a signal, None took too long."""
-        command = [self.brio, *arguments]
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=LIMIT,
-                env={**os.environ, **(env or {})},
-            )
-        except subprocess.TimeoutExpired:
-            self.slow = True
+
+        def limit():
+            for what, most in (limits or {}).items():
+                resource.setrlimit(what, (most, most))
+
+        process = subprocess.Popen(
+            [self.brio, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env={**os.environ, **(env or {})},
+            preexec_fn=limit,
+        )
+        said = spoken(process, LIMIT, WAIT)
+        if said is not None:
+            return process.returncode, said
+        self.slow = True
+        process.send_signal(signal.SIGINT)
+        if spoken(process, LIMIT, WAIT) is not None:
             return None, ""
-        return done.returncode, done.stdout + done.stderr
+        process.kill()
+        process.communicate()
+        return -signal.SIGINT, "it does not answer Ctrl-C"
 
     def ends_well(self, what, code, said):
         """An empty text, or what is wrong with the end of a command."""
         if code is None:
             return ""
         if code < 0:
-            return "%s died of signal %d" % (what, -code)
+            return "%s died of signal %d %s" % (what, -code, said[-300:])
         if code > 2 or (code and not said.strip()):
             return "%s ended with %d and no sentence" % (what, code)
         return ""
 
-    def run(self, out, *more, env=None):
+    def run(self, out, *more, env=None, limits=None):
         shutil.rmtree(out, ignore_errors=True)
-        return self.call("run", "s.json", "-o", out, "--quiet", *more, env=env)
+        code, said = self.call(
+            "run", SCENE, "-o", out, "--quiet", *more, env=env, limits=limits
+        )
+        self.last = code
+        return code, said
 
     # each returns an empty text, or what is wrong
 
     def check_run(self, rng):
-        return self.ends_well("run", *self.run("out"))
+        code, said = self.run("out")
+        if code != 0:
+            return self.ends_well("run", code, said)
+        with open("out/energy.csv") as file:
+            for row in list(csv.reader(file))[1:]:
+                for cell in row:
+                    if cell and not math.isfinite(float(cell)):
+                        return "energy.csv of a completed run has %s in step %s" % (cell, row[0])
+        return ""
 
     def check_threads(self, rng):
         found = []
@@ -211,21 +153,21 @@ class Case:
             return self.ends_well("run", code, said)
         shutil.rmtree("part", ignore_errors=True)
         started = subprocess.Popen(
-            [self.brio, "run", "s.json", "-o", "part", "--quiet", "--checkpoint-every", "1"],
+            [self.brio, "run", SCENE, "-o", "part", "--quiet", "--checkpoint-every", "1"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         time.sleep(rng.uniform(0.005, 0.1))
         started.send_signal(signal.SIGKILL)
         started.wait()
-        code, said = self.call("run", "s.json", "-o", "part", "--quiet", "--resume")
+        code, said = self.call("run", SCENE, "-o", "part", "--quiet", "--resume")
         if code != 0:
             return "--resume: %s" % said.strip()
         return "" if contents("whole") == contents("part") else "--resume changes the bytes"
 
     def check_exact(self, rng):
         code, said = self.run("out")
-        if code != 0 or '"ipc"' not in open("s.json").read():
+        if code != 0 or '"ipc"' not in open(SCENE).read():
             return self.ends_well("run", code, said)
         code, said = self.call("check", "--exact", "out")
         return "" if code in (0, None) else "check --exact: %s" % said.strip()[-300:]
@@ -239,11 +181,11 @@ class Case:
         return ""
 
     def check_text(self, rng):
-        text = open("s.json").read()
+        text = open(SCENE).read()
         for _ in range(8):
-            with open("damaged.json", "w") as file:
+            with open("damaged.yaml", "w") as file:
                 file.write(damage_text(rng, text))
-            wrong = self.ends_well("check", *self.call("check", "damaged.json"))
+            wrong = self.ends_well("check", *self.call("check", "damaged.yaml"))
             if wrong:
                 return wrong
         return ""
@@ -260,12 +202,73 @@ class Case:
             for command in (
                 ["view", "bad", "--print"],
                 ["convert", "bad", "-o", "bad.glb", "--force"],
-                ["run", "s.json", "-o", "bad", "--quiet", "--resume"],
+                ["run", SCENE, "-o", "bad", "--quiet", "--resume"],
             ):
                 wrong = self.ends_well(command[0] + " of a damaged " + name, *self.call(*command))
                 if wrong:
                     return wrong
         return ""
+
+    def check_files(self, rng):
+        names = [name for name in os.listdir(".") if name.startswith(("mesh", "way", "ob"))]
+        names = sorted(name for name in names if os.path.isfile(name))
+        if not names:
+            names = ["mesh.obj"]
+            points, cells = random_scene.block(2, 1.0)
+            text = random_scene.mesh_text(points, random_scene.surface_of(cells), False)
+            ending = rng.choice(["msh", "mesh", "off", "ply", "stl", "vtk", "vtu", "obj"])
+            with open("mesh.obj", "wb") as file:
+                file.write(text)
+            if ending != "obj":
+                self.call("mesh", "convert", "mesh.obj", "mesh." + ending, "--force")
+                names = ["mesh." + ending]
+        for _ in range(4):
+            name = rng.choice(names)
+            with open(name, "rb") as file:
+                whole = file.read()
+            damage_file(rng, name)
+            wrong = self.ends_well("run with a damaged " + name, *self.run("out"))
+            if not wrong and name.startswith("mesh"):
+                wrong = self.ends_well("mesh info", *self.call("mesh", "info", name))
+                fixed = ("mesh", "repair", name, "-o", "fixed.obj", "--force")
+                wrong = wrong or self.ends_well("mesh repair", *self.call(*fixed))
+            if wrong:
+                return wrong
+            with open(name, "wb") as file:
+                file.write(whole)
+        return ""
+
+    def check_tools(self, rng):
+        for command in (
+            ["check", SCENE, "--json"],
+            ["settle", SCENE, "-o", "settled", "--force"],
+            ["stability", SCENE],
+            ["compare", SCENE, "--integrators", "backward-euler,bdf2", "-o", "two", "--force"],
+        ):
+            wrong = self.ends_well(command[0], *self.call(*command))
+            if wrong:
+                return wrong
+        code, said = self.run("out")
+        if code != 0:
+            return self.ends_well("run", code, said)
+        for command in (
+            ["spectrum", "out"],
+            ["render", "out", "-o", "still.png", "--force"],
+            ["convert", "out", "-o", "film." + rng.choice(["glb", "usda", "pvd"]), "--force"],
+            ["view", "out", "--print"],
+        ):
+            wrong = self.ends_well(command[0], *self.call(*command))
+            if wrong:
+                return wrong
+        return ""
+
+    def check_limits(self, rng):
+        memory = {resource.RLIMIT_AS: rng.randint(30, 400) << 20}
+        wrong = self.ends_well("run with little memory", *self.run("out", limits=memory))
+        if wrong:
+            return wrong
+        short = {resource.RLIMIT_FSIZE: rng.randint(0, 60000)}
+        return self.ends_well("run with short files", *self.run("out", limits=short))
 
     def check_memory(self, rng):
         if not self.shim:
@@ -329,27 +332,34 @@ def damage_file(rng, path):
 # ---- making failures smaller ----------------------------------------------------------------
 
 
+def paths(node, path=()):
+    """The paths of everything in a scene, large things first."""
+    if isinstance(node, (dict, list)):
+        keys = list(node) if isinstance(node, dict) else range(len(node))
+        for key in keys:
+            yield (*path, key)
+        for key in keys:
+            yield from paths(node[key], (*path, key))
+
+
 def smaller(scene):
     """Scenes with one thing less."""
-    for key in list(scene):
-        if key in ("brio", "bodies", "time"):
-            continue
-        yield {k: v for k, v in scene.items() if k != key}
-    for key in ("bodies", "obstacles"):
-        for i in range(len(scene.get(key, []))):
-            if key == "bodies" and len(scene[key]) == 1:
-                continue
-            yield {**scene, key: scene[key][:i] + scene[key][i + 1 :]}
-    for i, one in enumerate(scene["bodies"]):
-        for key in ("fix", "velocity", "transform"):
-            if key in one:
-                rest = {k: v for k, v in one.items() if k != key}
-                yield {**scene, "bodies": scene["bodies"][:i] + [rest] + scene["bodies"][i + 1 :]}
+    for path in sorted(paths(scene), key=len):
+        less = json.loads(json.dumps(scene))
+        holder = less
+        for step in path[:-1]:
+            holder = holder[step]
+        del holder[path[-1]]
+        yield less
 
 
-def minimise(scene, fails):
-    for _ in range(40):
+def minimise(scene, fails, seconds=120):
+    """The scene with less and less in it, as long as it fails in the same way."""
+    begin = time.monotonic()
+    for _ in range(100):
         for candidate in smaller(scene):
+            if time.monotonic() - begin > seconds:
+                return scene
             if fails(candidate):
                 scene = candidate
                 break
@@ -358,9 +368,96 @@ def minimise(scene, fails):
     return scene
 
 
-def write_scene(scene):
-    with open("s.json", "w") as file:
+def write_scene(scene, files, folder="."):
+    for name, data in files.items():
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+    with open(os.path.join(folder, SCENE), "w") as file:
         json.dump(scene, file, indent=1)
+        file.write("\n")
+
+
+class Campaign:
+    def __init__(self, given):
+        self.case = Case(os.path.abspath(given.brio), given.shim and os.path.abspath(given.shim))
+        self.keep = given.keep and os.path.abspath(given.keep)
+        self.replay = given.replay
+        self.makings = random_scene.Makings(self.case.brio)
+        self.counts = {kind: [0, 0, 0] for kind in KINDS}  # cases, slow, wrong
+        self.features = collections.Counter()  # of scenes that ran to their end
+        self.folder = tempfile.mkdtemp(prefix="brio-campaign-")
+        os.chdir(self.folder)
+
+    def fresh(self):
+        for name in os.listdir("."):
+            shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
+
+    def does(self, kind, seed, scene, files):
+        """What is wrong with the scene under this kind of case: an empty text if nothing is."""
+        self.fresh()
+        write_scene(scene, files)
+        self.case.slow, self.case.last = False, None
+        return getattr(self.case, "check_" + kind)(random.Random(seed))
+
+    def accepted(self, scene, files):
+        """The scene without what the program refuses of it, after four refusals at the most."""
+        for _ in range(4):
+            self.fresh()
+            write_scene(scene, files)
+            code, said = self.case.call("check", SCENE)
+            less = random_scene.repaired(scene, said) if code == 2 else None
+            if less is None:
+                break
+            scene = less
+        return scene
+
+    def one(self, kind, seed):
+        scene, files = random_scene.make_scene(random.Random(seed), self.makings)
+        scene = self.accepted(scene, files)
+        wrong = self.does(kind, seed, scene, files)
+        slow, code = self.case.slow, self.case.last
+        self.case.codes["none" if code is None else code] += 1
+        if code == 0:
+            self.features.update(random_scene.features(scene))
+        self.count(kind, seed, slow, wrong)
+        if wrong and self.keep and not self.replay:
+            scene = minimise(scene, lambda less: self.does(kind, seed, less, files))
+            folder = os.path.join(self.keep, "%s-%d" % (kind, seed))
+            os.makedirs(folder, exist_ok=True)
+            named = {n: d for n, d in files.items() if '"%s"' % n in json.dumps(scene)}
+            write_scene(scene, named, folder)
+
+    def kept(self, folder):
+        """A scene that failed once."""
+        kind, seed = os.path.basename(folder).rsplit("-", 1)
+        files = {}
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as file:
+                files[name] = file.read()
+        scene = json.loads(files.pop(SCENE))
+        self.count(kind, int(seed), False, self.does(kind, int(seed), scene, files))
+
+    def count(self, kind, seed, slow, wrong):
+        for i, add in enumerate((1, slow, bool(wrong))):
+            self.counts[kind][i] += add
+        if wrong:
+            print("seed %d, %s: %s" % (seed, kind, wrong), flush=True)
+
+    def tell(self, seconds):
+        cases, slow, wrong = (sum(c[i] for c in self.counts.values()) for i in range(3))
+        text = "campaign: %.0f s, %d cases, %d slow, %d wrong" % (seconds, cases, slow, wrong)
+        print(text, file=sys.stderr, flush=True)
+
+    def table(self, seconds, seeds):
+        print("%-8s %6s %6s %6s" % ("", "cases", "slow", "wrong"))
+        for kind in KINDS:
+            print("%-8s %6d %6d %6d" % (kind, *self.counts[kind]))
+        total = [sum(self.counts[kind][i] for kind in KINDS) for i in range(3)]
+        print("%-8s %6d %6d %6d   seeds %d to %d, %.0f s" % ("all", *total, *seeds, seconds))
+        codes = ", ".join("%s: %d" % pair for pair in sorted(self.case.codes.items(), key=str))
+        print("exit codes of the last run of each case (none: no run): " + codes)
+        print("in completed runs: " + ", ".join("%s %d" % p for p in sorted(self.features.items())))
+        return total[2]
 
 
 def main():
@@ -371,48 +468,26 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", default="")
     parser.add_argument("--shim", default="")
+    parser.add_argument("--replay", action="store_true", help="keep nothing new in --keep")
     given = parser.parse_args()
-    keep = os.path.abspath(given.keep) if given.keep else ""
-    case = Case(os.path.abspath(given.brio), os.path.abspath(given.shim) if given.shim else "")
-    kinds = ["run", "threads", "resume", "exact", "isa", "text", "folder", "memory"]
-    counts = {kind: [0, 0, 0] for kind in kinds}  # cases, slow, wrong
-    folder = tempfile.mkdtemp(prefix="brio-campaign-")
-    os.chdir(folder)
+    campaign = Campaign(given)
     begin, seed = time.monotonic(), given.seed
+    told = begin
+    if os.path.isdir(campaign.keep or ""):
+        for name in sorted(os.listdir(campaign.keep)):
+            campaign.kept(os.path.join(campaign.keep, name))
     while (
         seed < given.seed + given.cases if given.cases else time.monotonic() - begin < given.seconds
     ):
-        kind = kinds[seed % len(kinds)]
-        scene = make_scene(random.Random(seed))
-
-        def fails(candidate):
-            write_scene(candidate)
-            return getattr(case, "check_" + kind)(random.Random(seed))
-
-        case.slow = False
-        wrong = fails(scene)
-        counts[kind][0] += 1
-        counts[kind][1] += case.slow
-        if wrong:
-            counts[kind][2] += 1
-            print("seed %d, %s: %s" % (seed, kind, wrong), flush=True)
-            if keep:
-                scene = minimise(scene, fails)
-                os.makedirs(keep, exist_ok=True)
-                with open(os.path.join(keep, "%s-%d.json" % (kind, seed)), "w") as file:
-                    json.dump(scene, file, indent=1)
+        campaign.one(KINDS[seed % len(KINDS)], seed)
         seed += 1
+        if time.monotonic() - told > 60:
+            told = time.monotonic()
+            campaign.tell(told - begin)
+    wrong = campaign.table(time.monotonic() - begin, (given.seed, seed - 1))
     os.chdir("/")
-    shutil.rmtree(folder)
-    print("%-8s %6s %6s %6s" % ("", "cases", "slow", "wrong"))
-    for kind in kinds:
-        print("%-8s %6d %6d %6d" % (kind, *counts[kind]))
-    total = [sum(counts[kind][i] for kind in kinds) for i in range(3)]
-    print(
-        "%-8s %6d %6d %6d   seeds %d to %d, %.0f s"
-        % ("all", *total, given.seed, seed - 1, time.monotonic() - begin)
-    )
-    return 1 if total[2] else 0
+    shutil.rmtree(campaign.folder)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -689,6 +689,26 @@ static void switching(void **unused)
     brio_sim_free(sim);
 }
 
+/* The parameters come with the integrator: the same motion as with them from the start. */
+static void values_of_a_switch(void **unused)
+{
+    (void)unused;
+    BrioSim *from_start =
+        parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: {type: theta, theta: 0.8}\n"
+              "bodies:\n" PINNED);
+    BrioSim *switched = parse(
+        "time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nbodies:\n" PINNED);
+    double values[BRIO_MAX_VALUES];
+    brio_sim_integrator(from_start, values);
+    assert_true(values[0] == 0.8);
+    assert_int_equal(brio_sim_set_integrator(switched, "theta", values, NULL), BRIO_OK);
+    step(from_start, 20);
+    step(switched, 20);
+    assert_true(same_motion(from_start, switched));
+    brio_sim_free(from_start);
+    brio_sim_free(switched);
+}
+
 static void attachments(void **unused)
 {
     (void)unused;
@@ -942,15 +962,15 @@ int main(void)
 {
     brio_set_threads(1); /* what is this small is not worth waking others for */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives),    cmocka_unit_test(places),
-        cmocka_unit_test(dragging),       cmocka_unit_test(every_integrator),
-        cmocka_unit_test(firm),           cmocka_unit_test(along_x),
-        cmocka_unit_test(woodbury),       cmocka_unit_test(same_as_newton),
-        cmocka_unit_test(nothing_anew),   cmocka_unit_test(traces),
-        cmocka_unit_test(refusals),       cmocka_unit_test(live_material),
-        cmocka_unit_test(switching),      cmocka_unit_test(attachments),
-        cmocka_unit_test(script_cloth),   cmocka_unit_test(script_soft),
-        cmocka_unit_test(script_springs),
+        cmocka_unit_test(derivatives),  cmocka_unit_test(places),
+        cmocka_unit_test(dragging),     cmocka_unit_test(every_integrator),
+        cmocka_unit_test(firm),         cmocka_unit_test(along_x),
+        cmocka_unit_test(woodbury),     cmocka_unit_test(same_as_newton),
+        cmocka_unit_test(nothing_anew), cmocka_unit_test(traces),
+        cmocka_unit_test(refusals),     cmocka_unit_test(live_material),
+        cmocka_unit_test(switching),    cmocka_unit_test(values_of_a_switch),
+        cmocka_unit_test(attachments),  cmocka_unit_test(script_cloth),
+        cmocka_unit_test(script_soft),  cmocka_unit_test(script_springs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,8 +102,8 @@ static void every_body(void **unused)
 static void tableaus(void **unused)
 {
     (void)unused;
-    static const int orders[] = {1, 2, 2, 4, 1, 2, 2, 2, 2, 3};
-    static const int stiff[] = {0, 0, 0, 0, 1, 0, 1, 1, 1, 1};
+    static const int orders[] = {1, 2, 2, 4, 1, 2, 2, 2, 2, 3, 2};
+    static const int stiff[] = {0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1};
     int count = 0;
     for (; brio__tableau_at(count); count++) {
         const BrioTableau *t = brio__tableau_at(count);
@@ -422,9 +422,54 @@ static void memory_is_in_the_state(void **unused)
     }
 }
 
+/* Parameters change what a method can promise, and so what it may be used for: barriers need
+ * BRIO_END_IS_SOLVED, rods BRIO_TAKES_CONSTRAINTS. */
+static void traits_by_parameters(void **state)
+{
+    (void)state;
+    enum { IMPLICIT = BRIO_IMPLICIT, SOLVED = BRIO_END_IS_SOLVED, RODS = BRIO_TAKES_CONSTRAINTS };
+    static const struct {
+        const char *name;
+        double first, second;
+        unsigned has, lacks;
+    } rows[] = {
+        {"theta", 0.5, 0, IMPLICIT | RODS, SOLVED},
+        {"theta", 0.5, 1, IMPLICIT | RODS | SOLVED, 0},
+        {"theta", 0, 1, 0, IMPLICIT | RODS | SOLVED},
+        {"newmark", 0.25, 0.5, IMPLICIT | RODS | SOLVED, 0},
+        {"newmark", 0, 0.5, 0, IMPLICIT | RODS | SOLVED},
+        {"variational", 0.5, 1, IMPLICIT | RODS, SOLVED},
+        {"variational", 0.3, 1, IMPLICIT | RODS, SOLVED},
+        {"variational", 0, 1, RODS, IMPLICIT | SOLVED},
+        {"variational", 1, 1, RODS, IMPLICIT | SOLVED},
+        {"variational", 0.5, 2, RODS, IMPLICIT | SOLVED},
+        {"variational", 0.5, 3, IMPLICIT, RODS | SOLVED},
+        {"energy-budget", 0, 0, IMPLICIT, SOLVED},
+        {"energy-budget", 1, 0, IMPLICIT | SOLVED, 0},
+    };
+    char reason[200] = "";
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++) {
+        const BrioIntegrator *integrator = brio_integrator(rows[i].name);
+        double values[BRIO_MAX_VALUES] = {rows[i].first, rows[i].second};
+        unsigned traits = integrator->traits;
+        assert_int_equal(integrator->check(values, &traits, reason, sizeof reason), BRIO_OK);
+        if ((traits & rows[i].has) != rows[i].has || traits & rows[i].lacks)
+            fail_msg("%s with %g, %g has the traits %x", rows[i].name, rows[i].first,
+                     rows[i].second, traits);
+    }
+    const BrioIntegrator *lagrange = brio_integrator("energy-lagrange");
+    for (int newton = 0; newton <= 1; newton++) { /* the third field: search, newton */
+        double values[BRIO_MAX_VALUES] = {1e-6, 0, newton};
+        unsigned traits = lagrange->traits;
+        assert_int_equal(lagrange->check(values, &traits, reason, sizeof reason), BRIO_OK);
+        assert_int_equal(!(traits & SOLVED), newton);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(traits_by_parameters),
         cmocka_unit_test(every_body),
         cmocka_unit_test(tableaus),
         cmocka_unit_test(own_tableau),

@@ -1033,6 +1033,40 @@ static void files_that_are_not_scenes(void **state)
     assert_non_null(strstr(o->err, "nowhere.msh"));
 }
 
+/* A table whose first row has no number once wrote beyond its memory. */
+static void heights_without_numbers(void **state)
+{
+    (void)state;
+    write_text("ground.yaml", "contact: ipc\nobstacles: [{type: heightfield, file: heights.csv}]\n"
+                              "bodies: [{shape: {type: box, cells: [1, 1, 1]}, material: "
+                              "{type: neo-hookean}, transform: {translate: [0, 5, 0]}}]\n");
+    write_text("heights.csv", "0 1\n1 0\n");
+    assert_int_equal(BRIO("check", "ground.yaml")->code, 0);
+    write_text("heights.csv", ",\n1 2 3 4 5 6 7 8 9\n1 2 3 4 5 6 7 8 9\n");
+    const Outcome *o = BRIO("check", "ground.yaml");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "heights.csv:1:1: expected a number in column 1 of 1"));
+}
+
+/* JSON is YAML, and a format of meshes too: what is in the file decides. */
+static void checks_json(void **state)
+{
+    (void)state;
+    write_text("scene.json", "{\"bodies\": [{\"shape\": {\"type\": \"box\", \"cells\": [1, 1, 1]}, "
+                             "\"material\": {\"type\": \"neo-hookean\"}}]}");
+    const Outcome *o = BRIO("check", "scene.json");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "runnable"));
+    write_text("mesh.json", "{\"positions\": [[0,0,0],[1,0,0],[0,1,0]], \"cells\": [[0,1,2]]}");
+    o = BRIO("check", "mesh.json");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "fit for springs"));
+    write_text("typo.json", "{\"bodys\": []}");
+    o = BRIO("check", "typo.json");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "typo.json:1:2: unknown key \"bodys\""));
+}
+
 /* A mesh takes the place of a scene's shape from the command line. */
 static void mesh_instead_of_shape(void **state)
 {
@@ -1099,6 +1133,8 @@ int main(void)
         cmocka_unit_test(does_not_fit_into_memory),
         cmocka_unit_test(inverted_initial_state),
         cmocka_unit_test(files_that_are_not_scenes),
+        cmocka_unit_test(checks_json),
+        cmocka_unit_test(heights_without_numbers),
         cmocka_unit_test(mesh_instead_of_shape),
         cmocka_unit_test(shipped_scenes),
     };

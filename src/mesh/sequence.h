@@ -24,7 +24,7 @@ BrioStatus brio__sequence_weld(BrioSequence *sequence, BrioError *error);
  * times a second where something turns. */
 BrioStatus brio__sequence_glb(const char *file, const char *bytes, size_t size, double fps,
                               double start, BrioSequence **sequence, BrioError *error);
-/* Any of the formats, from memory: what fuzzers call. */
+/* Any of the formats, from memory, with a NUL behind it, as brio__read_file gives it. */
 BrioStatus brio__sequence_parse(const char *file, const char *bytes, size_t size, double fps,
                                 double start, BrioSequence **sequence, BrioError *error);
 

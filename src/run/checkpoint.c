@@ -131,6 +131,16 @@ static void visit_head(Stream *s, BrioCheckpoint *c, char found[8], uint32_t *ve
     VISIT(s, c->isa);
 }
 
+/* Whether so many things can be left of the file: no forged count asks for more memory than that. A
+ * count below zero is none. */
+static bool has_left(Stream *s, uint64_t count, size_t size)
+{
+    struct stat info;
+    long at = s->file ? ftell(s->file) : -1;
+    return at >= 0 && fstat(fileno(s->file), &info) == 0 && info.st_size >= at &&
+           count <= (uint64_t)(info.st_size - at) / size;
+}
+
 static void visit_nothing(Stream *s, size_t bytes)
 {
     char zero[256] = {0};
@@ -249,6 +259,7 @@ static void visit_image(Stream *s, unsigned char **image, uint64_t *size)
 {
     if (s->reading && s->format < 5) return; /* which had none */
     VISIT(s, *size);
+    if (s->reading && !has_left(s, *size, 1)) s->broken = true;
     if (s->reading && !s->broken && *size) {
         *image = brio__alloc(*size, 1);
         if (!*image) s->broken = s->out_of_memory = true;
@@ -283,9 +294,9 @@ static void visit_counts(Stream *s, BrioCheckpoint *c)
     VISIT(s, c->motion_stride);
     VISIT(s, c->frames_passed);
     VISIT(s, c->frame_count);
+    if (s->reading && !has_left(s, (uint64_t)c->frame_count, sizeof(double))) s->broken = true;
     if (s->reading && !s->broken) {
-        c->frame_time =
-            c->frame_count >= 0 ? brio__alloc((size_t)c->frame_count + 1, sizeof(double)) : NULL;
+        c->frame_time = brio__alloc((size_t)c->frame_count + 1, sizeof(double));
         if (!c->frame_time) s->broken = s->out_of_memory = true;
     }
     visit_bytes(s, c->frame_time, (size_t)c->frame_count * sizeof(double));
@@ -536,7 +547,10 @@ static BrioStatus read_head(const BrioSystem *system, Reading *r, BrioError *err
     r->image_size = 0;
     visit_head(s, &r->found, first, &version, &mark);
     visit_image(s, &r->image, &r->image_size);
-    return s->broken ? brio__no_memory(error) : BRIO_OK;
+    if (!s->broken) return BRIO_OK;
+    return s->out_of_memory
+               ? brio__no_memory(error)
+               : brio__error(error, BRIO_ERROR_INPUT, "%s is damaged or cut off", r->name);
 }
 
 static BrioStatus read_state(const BrioSim *sim, Reading *r, BrioState *state, BrioError *error)

@@ -78,7 +78,7 @@ static BrioStatus read_rows(const char *file, const char *text, size_t size, int
         if (line.at == line.end || *line.at == '#') continue;
         if (*rows == 0 && line.number == 1 && is_heading(line.at)) continue;
         line.at = line.start;
-        if (columns == 0) columns = *of_row = count_numbers(line);
+        if (columns == 0) columns = *of_row = BRIO_MAX(1, count_numbers(line));
         if (*rows == room) {
             room = room ? 2 * room : 256;
             double *grown = brio__realloc(*values, (size_t)(*rows * columns),
