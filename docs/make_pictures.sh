@@ -62,6 +62,8 @@ run flag flag --set time.end=2.4
 draw flag.png "$work/flag" --time 2.4 --size 640x400
 run balloon balloon
 draw balloon.png "$work/balloon" --sheet 3 --size 300x240
+run wave waving-figure --set time.end=1.25
+draw gallery-waving-figure.png "$work/wave" --sheet 3 --size 300x240
 run drum membrane --set time.end=0.12 --set bodies.0.shape.rings=48
 draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360
 

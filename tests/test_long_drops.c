@@ -1,6 +1,7 @@
 /* Things of all kinds dropped on the floor and on each other, at random: no accepted state may have
  * an intersection, an inverted element or a vertex behind the floor, whatever the shapes,
- * stiffness, friction, step and speed. Judged by exact predicates.
+ * stiffness, friction, step and speed. Judged by exact predicates. And none may have more energy
+ * than `brio run` takes for the verdict exploded.
  *
  *     test_long_drops [--seed N] [--count N]      or BRIO_DROP_SEED, BRIO_DROP_COUNT
  *
@@ -18,6 +19,7 @@
 
 #include "contact/exact.h"
 #include "mesh/mesh.h"
+#include "run/explosion.h"
 #include "scene/scene.h"
 
 static const char *const integrators[] = {"a-search", "bdf2", "backward-euler", "a-1"};
@@ -218,8 +220,9 @@ static void make_drop(uint64_t seed, const Known *known, Drop *drop)
 
 /* ---- runs ------------------------------------------------------------------------------- */
 
-typedef enum Verdict { FINE, REFUSED, STUCK, SLOW, BROKEN, VERDICTS } Verdict;
-static const char *const verdict_names[VERDICTS] = {"fine", "refused", "stuck", "slow", "broken"};
+typedef enum Verdict { FINE, REFUSED, STUCK, SLOW, EXPLODED, BROKEN, VERDICTS } Verdict;
+static const char *const verdict_names[VERDICTS] = {"fine", "refused",  "stuck",
+                                                    "slow", "exploded", "broken"};
 
 typedef struct Outcome {
     Verdict verdict;
@@ -230,16 +233,39 @@ typedef struct Outcome {
     double nearest;
 } Outcome;
 
+/* Judges the state after a step. */
+static void judge(Outcome *outcome, const Known *known, BrioExplosion *explosion, BrioSim *sim,
+                  const BrioLedger *ledger, int64_t left)
+{
+    const BrioExactWatch *w = &outcome->watch;
+    char *reason = outcome->reason;
+    size_t size = sizeof outcome->reason;
+    if (outcome->iterations > max_iterations && left > 0) {
+        outcome->verdict = SLOW;
+        snprintf(reason, size, "%lld iterations in %lld steps, %lld are left",
+                 (long long)outcome->iterations, (long long)outcome->steps, (long long)left);
+    }
+    if (brio__explosion_judge(explosion, sim, ledger, reason, size)) outcome->verdict = EXPLODED;
+    /* where bodies do not feel each other they may pass through each other, and through
+     * themselves */
+    if (w->inverted || w->behind || w->not_finite || (known->pairs && w->intersections)) {
+        outcome->verdict = BROKEN;
+        snprintf(reason, size, "t = %.6g s: %s", w->time, w->reason);
+    }
+}
+
 static void run_drop(const Drop *drop, const Known *known, Outcome *outcome)
 {
     BrioScene *scene = NULL;
     BrioSim *sim = NULL;
     BrioError error = {0};
+    BrioExplosion explosion;
     *outcome = (Outcome){.nearest = NAN};
     BrioExactWatch *w = &outcome->watch;
     BrioStatus status = brio__scene_parse(drop->text.text, drop->text.used, "drop", &scene, &error);
     if (status == BRIO_OK) status = brio__scene_sim(scene, &sim, &error);
     if (status == BRIO_OK) status = brio__exact_create(sim->system, &w->exact);
+    if (status == BRIO_OK) status = brio__explosion_begin(&explosion, sim, duration);
     if (status != BRIO_OK) {
         outcome->verdict = REFUSED;
         brio_error_text(&error, outcome->reason, sizeof outcome->reason);
@@ -269,18 +295,7 @@ static void run_drop(const Drop *drop, const Known *known, Outcome *outcome)
             printf("step %lld: %d iterations, %d times halved, %d contacts, distance %.3g m\n",
                    (long long)n + 1, sim->stepper->iterations, sim->stepper->halvings,
                    ledger.contacts, ledger.min_distance);
-        if (outcome->iterations > max_iterations && n + 1 < all) {
-            outcome->verdict = SLOW;
-            snprintf(outcome->reason, sizeof outcome->reason,
-                     "%lld iterations in %lld of %lld steps", (long long)outcome->iterations,
-                     (long long)n + 1, (long long)all);
-        }
-        /* where bodies do not feel each other they may pass through each other, and through
-         * themselves */
-        if (w->inverted || w->behind || w->not_finite || (known->pairs && w->intersections)) {
-            outcome->verdict = BROKEN;
-            snprintf(outcome->reason, sizeof outcome->reason, "t = %.6g s: %s", w->time, w->reason);
-        }
+        judge(outcome, known, &explosion, sim, &ledger, all - n - 1);
     }
     brio__exact_free(w->exact);
     w->exact = NULL;
@@ -343,6 +358,7 @@ static void drops(void **state)
     assert_int_equal(count[BROKEN], 0);
     assert_int_equal(count[REFUSED], 0);
     assert_int_equal(count[STUCK], 0);
+    assert_int_equal(count[EXPLODED], 0);
 }
 
 int main(int argc, char **argv)

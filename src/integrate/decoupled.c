@@ -37,8 +37,21 @@
  * Both then have the same filter, and a sliding body whose modes do not grow has none that grow
  * by the method. F takes energy as long as the brackets are positive, which they are for alpha <=
  * 1; for larger ones A-search takes as much of the difference as leaves it so. Its work is booked
- * with the weight alpha. And what friction holds does not fly. A-1 itself keeps the friction of the
- * solve: N_n may push light bodies far, and nothing of A-1 limits their energy then.
+ * with the weight alpha. And what friction holds does not fly. A-1 knows its alpha before the
+ * solve, which therefore has the friction of N_n itself: where N_n is large and a body light, the
+ * solve makes it stick, while an impulse added later would throw it back.
+ *
+ * Steps of A-1 may become shorter where they fail and are halved. On m x'' = -k x, z^2 = h^2 k/m,
+ * A-1 is symplectic Euler with the mass m (1 + z^2),
+ *
+ *     v' = v - h k/m x,    x' = x + h v'/(1 + z^2),    (1 + z^2) w = v',
+ *
+ * and keeps I_h = v^2/(1 + z^2) + k/m (x^2 - h x v/(1 + z^2)). So v of stiff modes is large and
+ * moves little. With a shorter step from the same v it moves much: I grows by up to
+ * (1 + z^2)/(1 + z'^2) each time. A step that is shorter than the one before therefore starts from
+ * w, the velocity that the positions have. With m I_h = m (1 + z^2) w^2 + k (x^2 - h x w) of the
+ * longer step, I then grows by at most 4/3 (where w = h k x/(2 m (1 + z^2))), and mostly falls.
+ * From the same v, longer steps have no such growth.
  *
  * Solves that end early hold what sticks by a force (damping/hold.c) that the body answers. dv has
  * the answer, grad P, so it must have that force as well: on a vertex of 10 mg that holds by 0.1 N,
@@ -90,10 +103,10 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
     return BRIO_OK;
 }
 
-/* Over backward Euler. Three vectors are kept: what acted at q_n, grad P(q_n) - R_n; R_n, from
+/* Over backward Euler. Four vectors are kept: what acted at q_n, grad P(q_n) - R_n; R_n, from
  * which the first is made again where parameters have changed since; friction that sticks;
- * of A-search also grad D. */
-enum { ACTED, LEFT, STICKING, RUBBED };
+ * of A-search grad D, and with a fixed alpha w - v of the step before. */
+enum { ACTED, LEFT, STICKING, RUBBED, MIXED = RUBBED };
 
 static const double *acted_at_start(BrioStepper *s)
 {
@@ -121,14 +134,16 @@ static BrioObjective euler_objective(BrioStepper *s, double h, const double *tar
 
 /* A step of backward Euler from the velocities v, which may be those of the state or others. The
  * forces that acted in it need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0.
- * `acted`: those at its start. p = M dv. `potential`: P(q'). */
-static BrioStatus euler(BrioStepper *s, double h, const double *v, const double *acted, double *q,
-                        double *w, double *dv, double *p, double *potential)
+ * `acted`: those at its start; `early`: friction has the normal forces of the start, too. p = M dv.
+ * `potential`: P(q'). */
+static BrioStatus euler(BrioStepper *s, double h, const double *v, const double *acted, bool early,
+                        double *q, double *w, double *dv, double *p, double *potential)
 {
     double *target = brio_stepper_scratch(s, 3);
     const double *q_n = brio_stepper_q(s);
     BrioSolution solution = {0};
     BrioObjective objective = euler_objective(s, h, target);
+    objective.keeps_friction = early && !brio_stepper_unfinished(s);
     brio_stepper_combine(s, 1, q_n, h, v, target);
     BRIO_CHECK(brio_stepper_solve(s, &objective, q, &solution));
     *potential = solution.potential;
@@ -167,17 +182,30 @@ static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *
     return brio_stepper_accept(s, h, q, w);
 }
 
+/* Over backward Euler. */
+static BrioStatus mixed_euler(BrioStepper *s, double h, double alpha, double *q, double *w,
+                              double *dv)
+{
+    double *mixed = brio_stepper_history(s, MIXED);
+    double *v = brio_stepper_scratch(s, 6);
+    double *p = brio_stepper_scratch(s, 5);
+    double potential;
+    if (*brio_stepper_memo(s, ACTED_WITH) == 0) brio_stepper_combine(s, 0, mixed, 0, mixed, mixed);
+    bool shorter = h < (1 - 1e-9) * brio_stepper_last_h(s);
+    brio_stepper_combine(s, 1, brio_stepper_v(s), shorter, mixed, v);
+    BRIO_CHECK(euler(s, h, v, acted_at_start(s), alpha == 1, q, w, dv, p, &potential));
+    BRIO_CHECK(hold(s, h, q, w, dv, p));
+    brio_stepper_combine(s, alpha, dv, 0, dv, mixed);
+    return BRIO_OK;
+}
+
 /* NULL: backward Euler. */
 static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, double alpha)
 {
     double *q = brio_stepper_scratch(s, 0);
     double *w = brio_stepper_scratch(s, 1);
     double *dv = brio_stepper_scratch(s, 2);
-    double *p = brio_stepper_scratch(s, 5);
-    double potential;
-    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv)
-                   : euler(s, h, brio_stepper_v(s), acted_at_start(s), q, w, dv, p, &potential));
-    BRIO_CHECK(hold(s, h, q, w, dv, p));
+    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv) : mixed_euler(s, h, alpha, q, w, dv));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
@@ -190,7 +218,7 @@ BRIO_INTEGRATOR(a_1){
                "blow-up; energy drifts slowly.",
     .citation = "You2026",
     .order = 1,
-    .history = 3,
+    .history = 4,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
               BRIO_TAKES_CONSTRAINTS,
     .step = a1_step,
@@ -470,7 +498,7 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
         keep_start(s, acted, first_solve);
         v = start_turning(s, h, v);
     }
-    BRIO_CHECK(euler(s, h, v, acted, q, w, dv, p, potential));
+    BRIO_CHECK(euler(s, h, v, acted, false, q, w, dv, p, potential));
     brio_stepper_combine(s, 0, rubbed, 0, rubbed, rubbed);
     brio_stepper_add_damping(s, 1, rubbed);
     /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
