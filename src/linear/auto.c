@@ -3,9 +3,8 @@
  *
  * The time of multilevel is proportional to the blocks, so it is the faster one where a
  * factorisation takes more than PER_BLOCK operations for each of them (docs/performance.md), and
- * the only one where the factor does not fit into memory. Where it does not converge, or finds a
- * matrix indefinite that is not so, the matrix is factored after all: barriers of surfaces that all
- * but touch are 1e15 times as stiff as bodies. The next one begins with multilevel again.
+ * the only one where the factor does not fit into memory. Where it does not converge, the matrix is
+ * factored after all; the next one begins with multilevel again.
  *
  * Operations are counted before anything is made for a factorisation. A body that is much too large
  * is not even dissected: its factorisation takes about EXPECTED n w^(3/2) operations, where w is
@@ -25,7 +24,6 @@ extern const BrioLinearType brio__solver_multilevel;
 
 typedef struct Auto {
     const BrioLinearType *type;
-    const BrioLinearOptions *options;
     void *self;
     void *direct; /* ldlt beside multilevel, made when it is needed first; NULL: not yet */
     bool fell_back;
@@ -112,7 +110,6 @@ static BrioStatus auto_create(const BrioMatrix *A, const BrioLinearOptions *opti
     *self = NULL;
     Auto *a = brio__calloc(1, sizeof *a);
     if (!a) return BRIO_ERROR_MEMORY;
-    a->options = options;
     BrioStatus status = choose(A, &a->type);
     if (status == BRIO_OK) status = a->type->create(A, options, &a->self);
     if (status == BRIO_OK && a->type == &brio__solver_multilevel) {
@@ -124,6 +121,13 @@ static BrioStatus auto_create(const BrioMatrix *A, const BrioLinearOptions *opti
     else
         auto_destroy(a);
     return status;
+}
+
+static BrioStatus auto_factor(void *self, const BrioMatrix *A)
+{
+    Auto *a = self;
+    a->fell_back = false;
+    return a->type->factor(a->self, A);
 }
 
 /* What is too large for a factor stays unconverged. */
@@ -138,28 +142,13 @@ static BrioStatus fall_back(Auto *a, const BrioMatrix *A)
     return BRIO_OK;
 }
 
-/* Whether multilevel has called a matrix indefinite that is not. */
-static bool lost(const Auto *a, BrioStatus status)
-{
-    return a->options->definite && a->type == &brio__solver_multilevel &&
-           status == BRIO_NOT_POSITIVE_DEFINITE;
-}
-
-static BrioStatus auto_factor(void *self, const BrioMatrix *A)
-{
-    Auto *a = self;
-    a->fell_back = false;
-    BrioStatus status = a->type->factor(a->self, A);
-    return lost(a, status) ? fall_back(a, A) : status;
-}
-
 static BrioStatus solve_one(Auto *a, const BrioMatrix *A, double *x)
 {
     size_t bytes = 3 * sizeof *x * (size_t)A->n;
     if (!a->fell_back) {
         memcpy(a->b, x, bytes);
         BrioStatus status = a->type->solve(a->self, A, 1, x);
-        if (status != BRIO_NOT_CONVERGED && !lost(a, status)) return status;
+        if (status != BRIO_NOT_CONVERGED) return status;
         memcpy(x, a->b, bytes);
         BRIO_CHECK(fall_back(a, A));
     }

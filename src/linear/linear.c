@@ -341,7 +341,6 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
     if (!type->factor_partitions && linear->overlay && brio__overlay_any(linear->overlay))
         BRIO_CHECK(brio__overlay_join(linear->overlay, linear, &linear->factored));
     linear->factored->options.position = linear->options.position;
-    linear->factored->options.definite = linear->options.definite;
     BrioMatrix *A = &linear->factored->A;
     if (brio__partition_any(linear->options.partition,
                             !brio__all_finite(9 * A->start[A->n], A->value)))

@@ -62,9 +62,6 @@ typedef struct BrioLinearOptions {
     /* relative residual (preconditioned norm) for iterative solvers; 0: their default */
     double tol;
     int max_iterations; /* 0: their default */
-    /* the matrix has no negative eigenvalue but by rounding: a solver that meets one all the same
-     * has lost its digits, and another one may do better */
-    bool definite;
     /* of a matrix whose rows several processes hold; only solvers that are `distributed` take
      * one */
     BrioPartition *partition;

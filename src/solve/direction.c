@@ -53,7 +53,6 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
 {
     BrioSolver *s = p->solver;
     set_accuracy(p, residual);
-    s->linear->options.definite = projected == 1;
     BrioStatus status = factor(p, q, projected);
     if (status < 0 || (projected < 1 && status != BRIO_OK)) return status;
     if (status == BRIO_STOPPED) return status;
