@@ -251,7 +251,7 @@ static BrioStatus push(Descent *d)
     bool much = false, moved;
     if (d->pushed > 0 || d->easing > 0) {
         BRIO_CHECK(relax(d, &much));
-        if (!much) d->pushed = 0;
+        if (!much || d->small) d->pushed = 0;
         if (d->easing > 0) d->easing--;
         if (d->easing == 0) d->push_t = 1;
         return BRIO_OK;

@@ -1,10 +1,14 @@
 /* Friction renewed while a minimisation goes on: when, and until when (renew.h).
  *
  * Whether this converges depends on how much friction changes the normal forces: by mu times height
- * over width for a block. Where it does not, it must end. So from the fifth renewal on where a
- * minimisation would end, a change counts as none that doubles with every one, and nothing is
- * renewed after a third of the iterations that a minimisation may take. Such solves are counted,
- * and a run says how many there were. */
+ * over width for a block. Where it does not, it must end. So from the fifth late renewal on a
+ * change counts as none that doubles with every one, and nothing is renewed after a third of the
+ * iterations that a minimisation may take. Such solves are counted, and a run says how many there
+ * were.
+ *
+ * Late renewals are those where a minimisation would end, and of small changes that still move the
+ * minimiser: waiting with these for the end would take an iteration more for each, which finds
+ * nothing but that the last one has converged. */
 #include "renew.h"
 
 /* A fraction of the force of friction that counts as none. */
@@ -46,10 +50,11 @@ BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end,
     double change;
     BRIO_CHECK(brio__dissipation_renew(p->dissipation, p->potential, p->state, &motion, s->x,
                                        s->difference, &change));
-    bool differs = end ? moves(p, change) : change > unchanged;
+    bool late = end || change <= unchanged;
+    bool differs = late ? moves(p, change) : true;
     *renewed = differs && more && (r->late < 4 || change > ldexp(unchanged, r->late - 4));
     if (*renewed) brio__dissipation_adopt(p->dissipation);
-    r->late += *renewed && end;
+    r->late += *renewed && late;
     s->totals.friction_renewals += *renewed;
     s->totals.friction_open += end && differs && !*renewed;
     return BRIO_OK;

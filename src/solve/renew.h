@@ -19,7 +19,7 @@
 
 /* Of one minimisation. */
 typedef struct BrioRenewal {
-    int late; /* renewals where the minimisation would have ended */
+    int late; /* renewals of small changes, and where the minimisation would have ended */
 } BrioRenewal;
 
 /* At q, where the minimisation ends unless friction is renewed (`end`), or goes on. `whole`: a
