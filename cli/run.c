@@ -196,6 +196,8 @@ static const double patience = 0.15, look_every = 0.02;
 typedef struct Job {
     BrioScene *scene;
     const BrioRunOptions *options;
+    /* outlives run_aside: a thread that is left to itself waits for it until the program ends */
+    BrioRunControl control;
     BrioRunResult result;
     BrioStatus status;
     BrioError error;
@@ -234,11 +236,11 @@ static bool is_done(Job *job)
  * program must end by _exit. */
 static BrioStatus run_aside(Job *job, BrioRunOptions *options, bool *left)
 {
-    BrioRunControl control = BRIO_RUN_CONTROL;
     pthread_t thread;
     double asked = -1;
     *left = false;
-    options->control = &control;
+    job->control = (BrioRunControl)BRIO_RUN_CONTROL;
+    options->control = &job->control;
     job->options = options;
     if (pthread_create(&thread, NULL, work, job)) { /* then on this one */
         options->control = NULL;
@@ -250,7 +252,7 @@ static BrioStatus run_aside(Job *job, BrioRunOptions *options, bool *left)
         BrioError error = {0};
         if (asked < 0 && stop_wanted) asked = brio__seconds();
         if (asked < 0 || brio__seconds() - asked < patience) continue;
-        if (!brio__run_end(&control, &result, &status, &error)) continue;
+        if (!brio__run_end(&job->control, &result, &status, &error)) continue;
         *left = true;
         job->result = result;
         job->error = error;
