@@ -13,7 +13,9 @@
  *
  * For a given shift h^2/2 lambda d the step is one of the midpoint rule from another target; a
  * secant looks for the lambda that agrees with its own end. Where none is found (large steps on
- * strongly nonlinear bodies) the step is tried in halves. Work of points that move is booked by the
+ * strongly nonlinear bodies, kinks of penalty contact, motion that is hardly more than rigid) the
+ * step is that of the midpoint rule: momenta stay, and the change of the energy is in the ledger's
+ * remainder. Work of points that move is booked by the
  * ledger, and P(q') - P(q) is meant without it. The ledger's alpha is h^2 lambda. */
 #include "integrator.h"
 
@@ -71,22 +73,30 @@ static double slope(BrioStepper *s, double h, double start, const double *q, dou
     return left / square;
 }
 
+/* The midpoint step with the shift of lambda and the d of the last one, into NEXT. `again`: it
+ * begins at the last one. */
+static BrioStatus shifted(BrioStepper *s, double h, double lambda, bool again)
+{
+    double *target = brio_stepper_scratch(s, TARGET), *next = brio_stepper_scratch(s, NEXT);
+    BrioObjective objective = midpoint(s, h, BRIO_NOT_COUNTED);
+    BrioGuess guess = {.q = next};
+    if (again) objective.guess = &guess;
+    brio_stepper_combine(s, 1, brio_stepper_q(s), h, brio_stepper_v(s), target);
+    brio_stepper_combine(s, 1, target, -h * h / 2 * lambda, brio_stepper_scratch(s, SHIFT), target);
+    return brio_stepper_minimise(s, &objective, next);
+}
+
 /* The end of the step in NEXT. */
 static BrioStatus find_end(BrioStepper *s, double h, double start, double *lambda, double *added)
 {
-    const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
-    double *target = brio_stepper_scratch(s, TARGET), *next = brio_stepper_scratch(s, NEXT);
-    double *d = brio_stepper_scratch(s, SHIFT), before = 0, miss_before = 0;
+    const double *q_n = brio_stepper_q(s);
+    double *next = brio_stepper_scratch(s, NEXT), *d = brio_stepper_scratch(s, SHIFT);
+    double before = 0, miss_before = 0;
     double tol = brio_stepper_tolerance(s, NULL);
     *lambda = 0;
     brio_stepper_combine(s, 0, q_n, 0, q_n, d);
     for (int k = 0; k < 40; k++) {
-        BrioObjective objective = midpoint(s, h, BRIO_NOT_COUNTED);
-        BrioGuess guess = {.q = next};
-        if (k > 0) objective.guess = &guess;
-        brio_stepper_combine(s, 1, q_n, h, v_n, target);
-        brio_stepper_combine(s, 1, target, -h * h / 2 * *lambda, d, target);
-        BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
+        BRIO_CHECK(shifted(s, h, *lambda, k > 0));
         double miss = slope(s, h, start, next, added) - *lambda;
         if (!isfinite(miss))
             return brio_stepper_fail(s, BRIO_STEP_REJECTED,
@@ -98,8 +108,8 @@ static BrioStatus find_end(BrioStepper *s, double h, double start, double *lambd
         miss_before = miss;
         *lambda -= miss / (rate < -0.2 ? rate : -1);
     }
-    return brio_stepper_fail(s, BRIO_NOT_CONVERGED,
-                             "no force was found whose work is the change of the potential");
+    *lambda = 0;
+    return shifted(s, h, 0, false);
 }
 
 static BrioStatus step(BrioStepper *s, double h)
@@ -121,8 +131,9 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(energy_momentum){
     .name = "energy-momentum",
-    .summary = "Midpoint rule with a force that keeps energy and both momenta exactly. Large steps "
-               "may have no solution.",
+    .summary =
+        "Midpoint rule with a force that keeps energy and both momenta exactly, where a step "
+        "has one.",
     .citation = "Gonzalez1996",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |

@@ -19,6 +19,8 @@ const result = await build({
   format: 'iife',
   target: 'es2022',
   nodePaths: [modules],
+  // the playground's files would find their own copies beside them
+  alias: { three: join(modules, 'three'), uplot: join(modules, 'uplot') },
   legalComments: 'none',
 });
 const script = result.outputFiles[0].text.replaceAll('</script', '<\\/script');
