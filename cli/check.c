@@ -217,7 +217,7 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
         const int32_t *n = (b->cage ? b->cage->tet : b->tet) + 4 * q.first_inverted;
         bool fatal = energy->traits & BRIO_ENERGY_INFINITE;
         find(found, fatal,
-             "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld "
+             "body \"%s\": %lld tets are inverted in the initial state, the first is tet %lld "
              "(vertices %d %d %d %d)%s",
              b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
              fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean"
@@ -350,7 +350,7 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
         brio__json_integer(json, "intersections", count);
         brio__json_open(json, "intersecting", '[');
     } else if (count) {
-        printf("  intersections  %lld in the first state:\n", (long long)count);
+        printf("  intersections  %lld in the initial state:\n", (long long)count);
     }
     for (int64_t i = 0; i < BRIO_MIN(count, SHOWN); i++) {
         char text[320];
@@ -367,7 +367,7 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
         if (!json) printf("    contact.start: untangle parts them, see below\n");
     } else if (count) {
         bool forbidden = brio__has_barriers(s);
-        find(found, forbidden, "%lld pairs of edges and triangles intersect in the first state%s",
+        find(found, forbidden, "%lld pairs of edges and triangles intersect in the initial state%s",
              (long long)count,
              forbidden ? ": bodies with contact must begin apart; move them by "
                          "bodies.N.transform.translate, or take contact.start: untangle"
@@ -607,7 +607,7 @@ const Command command_check = {
     .synopsis = "SCENE|MESH [--set PATH=VALUE]... [-o FILE.obj] [--force] [--threads N] "
                 "[--json]\n--exact RUN [--threads N] [--json]",
     .about = "Prints counts, masses, volumes, edge lengths, the worst element, intersections of "
-             "the first state (decided without rounding; touching "
+             "the initial state (decided without rounding; touching "
              "counts) and the longest time step of an explicit method; lines that start with ! are "
              "findings. Only intersections are written, as an OBJ "
              "file of the edges and triangles that meet.\n"

@@ -76,7 +76,7 @@ int unknown_name(const Command *command, const char *what, const char *word,
 int say_error(const BrioError *error, int code);
 /* What a scene hardly means, before it is run: a line each on stderr. */
 void say_questions(const BrioScene *scene);
-/* A whole number of at least 1, or false with a sentence. */
+/* An integer of at least 1, or false with a sentence. */
 bool read_count(const Command *command, const char *option, const char *text, int64_t max,
                 int64_t *value);
 

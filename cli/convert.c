@@ -95,13 +95,13 @@ static void report(const Convert *c, const BrioFilm *film)
     }
     const char *folder = strcmp(c->folder, ".") ? c->folder : "";
     const char *slash = folder[0] && strcmp(folder, "/") ? "/" : "";
-    printf("%s%s%s%s%s%s%s: %lld frame%s, t = %g to %g s, %g frames a second\n", folder, slash,
+    printf("%s%s%s%s%s%s%s: %lld frame%s, t = %g to %g s, %g frames per second\n", folder, slash,
            first, files > 1 ? " ... " : "", files > 1 ? folder : "", files > 1 ? slash : "",
            files > 1 ? last : "", (long long)film->count, film->count == 1 ? "" : "s",
            brio__film_time(film, 0), brio__film_time(film, film->count - 1), film->motion->fps);
     if (c->format->rest_shape)
         printf("  in Blender: import the .obj, add the modifier Mesh Cache with the .%s, and set "
-               "the scene to %g frames a second\n",
+               "the scene to %g frames per second\n",
                c->format->extension, film->motion->fps);
 }
 
@@ -215,7 +215,7 @@ const Command command_convert = {
         "[--force]",
     .about =
         "RUN is a folder that `brio run` has written; the motion kept there (motion.bin, 24 bits a "
-        "coordinate) is written at the scene's frames a second, with the bodies' "
+        "coordinate) is written at the scene's frames per second, with the bodies' "
         "names and, where their meshes were OBJ files, their polygons, texture coordinates and "
         "groups. Of a body with a `surface`, the surface is written.\n\n"
         "  x.glb   one file: glTF 2.0 with morph targets, for browsers, game engines, Blender\n"

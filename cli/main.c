@@ -246,8 +246,7 @@ bool read_count(const Command *command, const char *option, const char *text, in
     char *end;
     *value = strtoll(text, &end, 10);
     if (isdigit((unsigned char)text[0]) && !*end && *value >= 1 && *value <= max) return true;
-    usage_error(command, "%s %s: expected a whole number from 1 to %lld", option, text,
-                (long long)max);
+    usage_error(command, "%s %s: expected an integer from 1 to %lld", option, text, (long long)max);
     return false;
 }
 

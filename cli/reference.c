@@ -32,8 +32,8 @@ static double nearby(double bound)
 
 FieldText field_text(const BrioField *field)
 {
-    static const char *const types[] = {"number",        "whole number", "three numbers",
-                                        "true or false", "choice",       "list of numbers"};
+    static const char *const types[] = {"number",        "integer", "three numbers",
+                                        "true or false", "choice",  "list of numbers"};
     FieldText t = {.range = "", .standard = ""};
     BrioWord word = field->type == BRIO_REAL ? brio__field_word(field, 0) : (BrioWord){""};
     snprintf(t.type, sizeof t.type, "%s%s%s", types[field->type], word.text[0] ? " or " : "",
@@ -110,7 +110,7 @@ static void default_text(const BrioKey *key, char *text, size_t size)
 KeyText key_text(const BrioKey *key)
 {
     static const char *const forms[] = {[BRIO_KEY_SCALE] = "number, or three",
-                                        [BRIO_KEY_COUNTS] = "three whole numbers",
+                                        [BRIO_KEY_COUNTS] = "three integers",
                                         [BRIO_KEY_BALL] = "[[x, y, z], number]",
                                         [BRIO_KEY_BOX] = "[[x, y, z], [x, y, z]]",
                                         [BRIO_KEY_MATRIX] = "three rows of three numbers",

@@ -605,7 +605,7 @@ static const Option options[] = {
                "N instants on one sheet, at equal distances; several runs have a row each."},
     [FROM] = {"--from", 0, "SECONDS", "First instant of a film or sheet; 0."},
     [TO] = {"--to", 0, "SECONDS", "Last instant; the end."},
-    [FPS] = {"--fps", 0, "N", "Frames a second of a film; otherwise time.fps of the scene."},
+    [FPS] = {"--fps", 0, "N", "Frames per second of a film; otherwise time.fps of the scene."},
     [SPEED] = {"--speed", 0, "FACTOR",
                "Simulated seconds in a second of film; 0.25 is slow motion."},
     [COLOR] = {"--color", 'c', "body|strain|speed",

@@ -178,7 +178,7 @@ static const ChartDef charts[] = {
      false,
      {{"alpha", "alpha", 1, false}}},
     {"Iterations",
-     "iterations a step",
+     "iterations per step",
      NULL,
      false,
      {{"iterations", "iterations", 1, false}, {"halvings", "halvings of the step", 2, false}}},

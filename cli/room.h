@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Whether a run into the folder failed for want of room, and there is room now: it says that it
- * waits, and looks once a second. False: another reason, or the user wants to stop. */
+ * waits, and looks once per second. False: another reason, or the user wants to stop. */
 bool wait_for_room(const char *folder, const char *reason);
 
 #endif

@@ -197,7 +197,7 @@ const Command command_settle = {
     .summary = "Find the static equilibrium of a scene.",
     .synopsis = "SCENE [-o FOLDER] [--force] [--set PATH=VALUE]... [--threads N] [--json]",
     .about =
-        "Minimises the potential from the first state on, without mass and at time 0, and writes "
+        "Minimises the potential from the initial state on, without mass and at time 0, and writes "
         "the result as "
         "frames and as state.csv "
         "(one file a body if there are more), from which a scene can start by `state: state.csv`.",

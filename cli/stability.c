@@ -245,7 +245,7 @@ static BrioStatus analyse(Analysis *a, BrioError *error)
     if (status == BRIO_OK && !(a->k0 > 0))
         status =
             brio__error(error, BRIO_STEP_REJECTED,
-                        a->k0 < 0 ? "the stiffest mode at the first state is one of buckling "
+                        a->k0 < 0 ? "the stiffest mode at the initial state is one of buckling "
                                     "(eigenvalue %g 1/s2): settle the scene first, `brio settle`"
                                   : "nothing in the scene has a stiffness (largest eigenvalue %g "
                                     "1/s2): every step is stable",
@@ -355,10 +355,11 @@ static void analysis_text(const Analysis *a)
 {
     double root = sqrt(a->k0);
     printf("%s%s%s\n", a->scene->file, a->scene->title[0] ? ": " : "", a->scene->title);
-    printf("  largest eigenvalue of M^-1 K at the first state: k0 = %.6g 1/s2 (%.5g rad/s), after "
-           "%lld iterations of the power method%s\n\n",
-           a->k0, root, (long long)a->iterations,
-           a->converged ? "" : ", not converged: a lower bound");
+    printf(
+        "  largest eigenvalue of M^-1 K at the initial state: k0 = %.6g 1/s2 (%.5g rad/s), after "
+        "%lld iterations of the power method%s\n\n",
+        a->k0, root, (long long)a->iterations,
+        a->converged ? "" : ", not converged: a lower bound");
     undamped_text(a);
     damped_text(a);
     implicit_text(a);
@@ -516,16 +517,17 @@ const Command command_stability = {
     .synopsis =
         "SCENE [--set PATH=VALUE]... [--d0 RATE | --terminal-velocity V] [--json]\n"
         "--integrator NAME --k K --h H [--m M] [--d D] [--set integrator.NAME=VALUE]... [--json]",
-    .about = "Of a scene: the largest eigenvalue k0 of M^-1 K at the first state, the longest step "
-             "of each explicit method (also with the safety of 1.5 on "
-             "k0), Rayleigh coefficients for explicit methods, and the damping that each implicit "
-             "method adds at the scene's step.\n"
-             "Of an integrator: its matrix on an oscillator, state (x, v), read off by running its "
-             "own code on unit states. Methods with a history have a larger "
-             "matrix; methods that adapt to the energy of the state have none unless their alpha "
-             "is fixed.\n"
-             "Exit code 0: done. 1: a step could not be done, or the method is not linear. 2: bad "
-             "input, or a method without a matrix.",
+    .about =
+        "Of a scene: the largest eigenvalue k0 of M^-1 K at the initial state, the longest step "
+        "of each explicit method (also with the safety of 1.5 on "
+        "k0), Rayleigh coefficients for explicit methods, and the damping that each implicit "
+        "method adds at the scene's step.\n"
+        "Of an integrator: its matrix on an oscillator, state (x, v), read off by running its "
+        "own code on unit states. Methods with a history have a larger "
+        "matrix; methods that adapt to the energy of the state have none unless their alpha "
+        "is fixed.\n"
+        "Exit code 0: done. 1: a step could not be done, or the method is not linear. 2: bad "
+        "input, or a method without a matrix.",
     .options = options,
     .examples = "brio stability cloth --terminal-velocity 2\nbrio stability --integrator bdf2 --k "
                 "1e4 --h 1/30 --json\n"

@@ -140,7 +140,7 @@ static BrioStatus check_value(const BrioField *field, int component, double valu
         return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a finite number", name,
                            number(value).text);
     if (field->type == BRIO_INTEGER && value != floor(value))
-        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a whole number", name,
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not an integer", name,
                            number(value).text);
     if (value >= field->min && value <= field->max) return BRIO_OK;
     char range[192];

@@ -424,7 +424,7 @@ static void integrators_that_do_not_fit(void **state)
         if (again)
             assert_string_equal(error.message,
                                 "vertex 0 of body \"bar\" and obstacle \"obstacle0\" are not apart "
-                                "in the first state: begin in front of the obstacle");
+                                "in the initial state: begin in front of the obstacle");
     }
     brio_mesh_free(mesh);
 }

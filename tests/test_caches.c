@@ -570,7 +570,7 @@ static void converted(void **state)
         snprintf(name, sizeof name, "made/frames.%s", extensions[i]);
         const Outcome *o = BRIO("convert", "run", "-o", name, "--force");
         if (o->code) fail_msg("%s", o->err);
-        assert_non_null(strstr(o->out, "11 frames, t = 0 to 0.2 s, 50 frames a second"));
+        assert_non_null(strstr(o->out, "11 frames, t = 0 to 0.2 s, 50 frames per second"));
     }
     same_files("made", "run/frames", 2 + 3 * 3);
     const Outcome *o = BRIO("convert", "run", "-o", "made/frames.glb");

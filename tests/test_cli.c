@@ -455,7 +455,7 @@ static void usage(void **state)
         {{"run", "demo", "--set"}, "brio run: --set needs a value: PATH=VALUE\n"},
         {{"run", "demo", "--quiet=yes"}, "brio run: --quiet takes no value\n"},
         {{"run", "demo", "--threads", "0"},
-         "brio run: --threads 0: expected a whole number from 1 to 1024\n"},
+         "brio run: --threads 0: expected an integer from 1 to 1024\n"},
         {{"run", "demo", "cloth"}, "brio run: one scene at a time: \"demo\" and \"cloth\"\n"},
         {{"run", "demo", "--force", "--resume"},
          "brio run: --force starts again and --resume continues: give one of them\n"},
@@ -477,7 +477,7 @@ static void usage(void **state)
          "brio spectrum: which results? Give the folder that `brio run` has written\n"},
         {{"spectrum", "a", "b"}, "brio spectrum: one folder at a time: \"a\" and \"b\"\n"},
         {{"spectrum", "a", "--modes", "0"},
-         "brio spectrum: --modes 0: expected a whole number from 1 to 3000\n"},
+         "brio spectrum: --modes 0: expected an integer from 1 to 3000\n"},
         {{"spectrum", "nowhere"},
          "there is no folder \"nowhere\": give one that `brio run` has written\n"},
     };

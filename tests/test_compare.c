@@ -182,7 +182,7 @@ static void columns(void **state)
     /* the last step is shorter */
     assert_non_null(strstr(o->out, "\n  backward-euler            0.03     14  0.4 "));
     assert_non_null(strstr(o->out, "\n  a-search decay=[[0, 5],…  0.03     14  0.4 "));
-    assert_non_null(strstr(o->out, "the kinetic and elastic energy of the first state"));
+    assert_non_null(strstr(o->out, "the kinetic and elastic energy of the initial state"));
 }
 
 /* Where gravity's zero lies does not matter, and a scene that begins at rest has a scale as

@@ -1398,7 +1398,7 @@ static void refusals(void **unused)
     BrioSimDef sim_def = brio_default_sim("backward-euler");
     assert_int_equal(brio_sim_create(system, state, &sim_def, &sim, &error), BRIO_ERROR_INPUT);
     assert_string_equal(error.message, "tet 0 of body \"one\" (vertices 0 1 2 3) is inverted in "
-                                       "the first state, and its material forbids that");
+                                       "the initial state, and its material forbids that");
 }
 
 /* BDF2 from public functions alone: q' = argmin 1/2 |q - (q* + 2/3 h v*)|^2_M + (2/3 h)^2 P(q) with

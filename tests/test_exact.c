@@ -1,4 +1,4 @@
-/* The exact predicates against whole numbers of another kind, the search against the loop over all
+/* The exact predicates against integers of another kind, the search against the loop over all
  * pairs, and what `brio check` and `--exact` make of them. */
 #include "program.h"
 
@@ -12,7 +12,7 @@
 
 static int sign_of(__int128 value) { return (value > 0) - (value < 0); }
 
-/* Determinant of whole numbers below 2^54, by splitting the minors: no rounding, nothing in common
+/* Determinant of integers below 2^54, by splitting the minors: no rounding, nothing in common
  * with exact.c. */
 static int reference_orient(const int64_t a[3], const int64_t b[3], const int64_t c[3],
                             const int64_t d[3])
@@ -530,7 +530,7 @@ static void initial_states(void **state)
 
     o = BRIO("check", "deep.yaml");
     assert_int_equal(o->code, 1);
-    assert_non_null(strstr(o->out, "  intersections  34 in the first state:\n"));
+    assert_non_null(strstr(o->out, "  intersections  34 in the initial state:\n"));
     assert_non_null(strstr(o->out, " of body \"lower\" meets triangle "));
     assert_non_null(strstr(o->out, "    and 29 more\n"));
     assert_non_null(strstr(o->out, "  ! 34 pairs of edges and triangles intersect in the first "
@@ -558,7 +558,7 @@ static void initial_states(void **state)
     o = BRIO("check", "allowed.yaml", "-o", "other.obj");
     assert_int_equal(o->code, 0);
     assert_non_null(strstr(
-        o->out, "intersect in the first state; without contact they do not feel each other"));
+        o->out, "intersect in the initial state; without contact they do not feel each other"));
     assert_int_equal(access("other.obj", F_OK), 0);
     assert_int_equal(BRIO("check", "allowed.yaml", "--force")->code, 0);
     o = BRIO("check", "deep.yaml", "--json", "--force");

@@ -105,7 +105,7 @@ static void test_ranges(void **state)
     complains(real, (double[]){NAN}, "x has no value, and no default");
     complains(fields[1], (double[]){1, 2, 0},
               "size[2] = 0 m is out of range: must be positive and at most 10");
-    complains(fields[2], (double[]){2.5}, "cells = 2.5 is not a whole number");
+    complains(fields[2], (double[]){2.5}, "cells = 2.5 is not an integer");
     complains(fields[2], (double[]){0}, "cells = 0 is out of range: must be between 1 and 1000");
     complains(fields[3], (double[]){2}, "closed = 2 is neither true (1) nor false (0)");
 }

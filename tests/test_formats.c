@@ -282,10 +282,10 @@ static const struct Wrong {
      "expected a type, one of char, uchar, short, ushort, int, uint, float and double, found "
      "\"real\""},
     {"a.ply", PLY "property list float int a\n", 7, 15,
-     "the length of a list is of a type with a fraction; it must be a whole number"},
+     "the length of a list is of a type with a fraction; it must be an integer"},
     {"a.ply", PLY "property float x\n", 7, 16, "the property \"x\" occurs twice"},
     {"a.ply", PLY "element face 1\nproperty list uchar float vertex_indices\n", 8, 21,
-     "numbers of vertices must be of a type of whole numbers, such as \"int\""},
+     "numbers of vertices must be of a type of integers, such as \"int\""},
     {"a.ply", PLY "elements face 1\n", 7, 1,
      "expected \"element\", \"property\" or \"end_header\", found \"elements\""},
     {"a.ply",
@@ -380,7 +380,7 @@ static const struct Wrong {
      "save the mesh that way"},
     {"a.vtu", VTU, 1, 1, "the file has no Piece, and so no points"},
     {"a.vtu", VTU "<Piece NumberOfPoints=\"x\">", 2, 2,
-     "expected NumberOfPoints=\"...\", a whole number, in this element"},
+     "expected NumberOfPoints=\"...\", an integer, in this element"},
     {"a.vtu", VTU "<Piece NumberOfPoints=\"1000000000\" NumberOfCells=\"1\">", 2, 2,
      "this Piece has no array \"Points\""},
     {"a.vtu",
@@ -416,7 +416,7 @@ static const struct Wrong {
      "offset 4 of cell 0 (counted from 0) is not in order: offsets rise to 3, the length of "
      "\"connectivity\""},
     {"a.vtu", VTU3 "<DataArray type=\"Float32\" Name=\"connectivity\">0 1 2</DataArray>\n", 7, 47,
-     "the array \"connectivity\" must be of whole numbers"},
+     "the array \"connectivity\" must be of integers"},
     {"a.msh", "$MeshFormat\n4.1 1 8\n\2\2\2\2\n", 0, 0,
      "at byte 20: expected the number 1, which tells the byte order of a binary file, found "
      "33686018: the file is damaged, or was changed as text"},

@@ -293,7 +293,7 @@ static void firm(void **unused)
         step(sim, 1);
         max = BRIO_MAX(max, ledger(sim).iterations);
     }
-    print_message("a hand of 1e6 N/m on a net without diagonals: %d iterations a step at most\n",
+    print_message("a hand of 1e6 N/m on a net without diagonals: %d iterations per step at most\n",
                   max);
     assert_true(max <= 8);
     brio_sim_free(sim);

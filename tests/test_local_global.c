@@ -267,9 +267,9 @@ static void converges(void **unused)
 
 /* ---- energies of unfinished solves ------------------------------------------------------ */
 
-/* A stiff cloth on two pins at 30 frames a second: the mean over every second stays within 10 % of
- * the target and no frame is above 2.5 of it. With one iteration of backward Euler, as printed in
- * [Dinev2018], blend does not hold its target (docs/stabilised.md). */
+/* A stiff cloth on two pins at 30 frames per second: the mean over every second stays within 10 %
+ * of the target and no frame is above 2.5 of it. With one iteration of backward Euler, as printed
+ * in [Dinev2018], blend does not hold its target (docs/stabilised.md). */
 static void energy(void **unused)
 {
     (void)unused;

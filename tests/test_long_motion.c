@@ -41,7 +41,7 @@ static void dress(const char *contact, int each)
                      (long long)found);
     }
     BrioLedger l = ledger(sim);
-    printf("    %-44s h = 1/%-4d %lld states, no intersection, %.3g s a frame, E = %.4g J\n",
+    printf("    %-44s h = 1/%-4d %lld states, no intersection, %.3g s per frame, E = %.4g J\n",
            contact, FPS * each, (long long)states, (brio__seconds() - before) / FRAMES, l.total);
     brio_sim_free(sim);
 }

@@ -31,7 +31,7 @@ static void grid(int plates, double E, double fastest)
                 iterations += pushed.iterations;
                 states += pushed.watch.states;
             }
-    print_message("%d runs, %d failed; %lld steps, %.1f iterations a step, %lld states proved\n",
+    print_message("%d runs, %d failed; %lld steps, %.1f iterations per step, %lld states proved\n",
                   runs, failed, (long long)all_steps, (double)iterations / (double)all_steps,
                   (long long)states);
     assert_int_equal(failed, 0);

@@ -448,7 +448,7 @@ static void test_registry(void **state)
     assert_int_equal(brio_mesh_shape(NULL, NULL, &mesh, &error), BRIO_ERROR_ARGUMENT);
     assert_int_equal(brio_mesh_shape("box", (const double[]){1, 1, 1, 2, 2.5, 2, 5}, &mesh, &error),
                      BRIO_ERROR_INPUT);
-    assert_string_equal(error.message, "cells[1] = 2.5 is not a whole number");
+    assert_string_equal(error.message, "cells[1] = 2.5 is not an integer");
     assert_int_equal(brio_mesh_shape("box", (const double[]){1, 1, 1, 2, 0, 2, 5}, &mesh, &error),
                      BRIO_ERROR_INPUT);
     assert_int_equal(brio_mesh_shape("box", (const double[]){1, -1, 1, 2, 2, 2, 5}, &mesh, &error),

@@ -34,7 +34,7 @@ static size_t input_of(const Seed *seed, char *text)
     return seed->size + 1;
 }
 
-/* Random whole number below n. */
+/* Random integer below n. */
 static size_t below(BrioRandom *random, size_t n)
 {
     return n ? (size_t)(brio__random(random) * (double)n) : 0;

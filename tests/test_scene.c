@@ -344,7 +344,7 @@ static const Case cases[] = {
      NULL, "scene.yaml:8:5: constraints[0]: both ends of rod 0 are fixed: leave it out"},
     {"rod of another length", ROD("{type: rod, a: [chain, 1], b: [chain, 2], length: 1.25}"), NULL,
      NULL, NULL,
-     "scene.yaml:8:5: constraints[0]: the ends of the rod are 1 m apart in the first state, and "
+     "scene.yaml:8:5: constraints[0]: the ends of the rod are 1 m apart in the initial state, and "
      "its length is 1.25 m: move them, or leave length out"},
     {"rod twice",
      ROD("{type: rod, a: [chain, 1], b: [chain, 2]}\n  - {type: rod, b: [chain, 1], a: [chain, "
@@ -982,16 +982,16 @@ static void inverted_initial_state(void **state)
     const Outcome *o = BRIO("check", "scene.yaml");
     assert_int_equal(o->code, 1);
     assert_non_null(strstr(
-        o->out, "! body \"body0\": 5 tets are inverted in the first state, the first is tet 0"));
+        o->out, "! body \"body0\": 5 tets are inverted in the initial state, the first is tet 0"));
     assert_non_null(strstr(o->out, "not runnable"));
     o = BRIO("run", "scene.yaml");
     assert_int_equal(o->code, 2);
     assert_non_null(
-        strstr(o->err, "is inverted in the first state, and its material forbids that"));
+        strstr(o->err, "is inverted in the initial state, and its material forbids that"));
     assert_int_equal(count_files("."), 2);
     o = BRIO("check", "scene.yaml", "--set", "bodies.0.material.type=stable-neo-hookean");
     assert_int_equal(o->code, 0);
-    assert_non_null(strstr(o->out, "inverted in the first state"));
+    assert_non_null(strstr(o->out, "inverted in the initial state"));
     unlink("flat.csv");
 }
 

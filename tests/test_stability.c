@@ -573,7 +573,7 @@ static void divergence(void **state)
         min = BRIO_MIN(min, ledger.iterations);
         max = BRIO_MAX(max, ledger.iterations);
     }
-    print_message("a box pressed together: %d to %d inner steps a step, energy %.3f of %.3f J\n",
+    print_message("a box pressed together: %d to %d inner steps per step, energy %.3f of %.3f J\n",
                   min, max, ledger.total, first.total);
     assert_true(max > min);
     assert_true(ledger.total < 2 * first.total);

@@ -718,13 +718,13 @@ static void test_integers(void **state)
                 {"2.0", 2}, {"-9223372036854775808", INT64_MIN}};
     static const struct {
         const char *text, *message;
-    } bad[] = {{"2.5", "expected a whole number, found 2.5"},
-               {"1/3", "expected a whole number, found 1/3"},
-               {"abc", "expected a whole number, found \"abc\""},
-               {"", "expected a whole number, found nothing"},
+    } bad[] = {{"2.5", "expected an integer, found 2.5"},
+               {"1/3", "expected an integer, found 1/3"},
+               {"abc", "expected an integer, found \"abc\""},
+               {"", "expected an integer, found nothing"},
                {"nan", "expected a finite number, found \"nan\""},
-               {"9223372036854775808", "9223372036854775808 is too large for a whole number"},
-               {"1e30", "1e30 is too large for a whole number"}};
+               {"9223372036854775808", "9223372036854775808 is too large for an integer"},
+               {"1e30", "1e30 is too large for an integer"}};
     for (size_t i = 0; i < BRIO_COUNT(good); i++) {
         BrioNode node = scalar(good[i].text);
         int64_t value = 0;
@@ -853,7 +853,7 @@ static void test_fields(void **state)
     field_refused("{\"size\": [1, 0, 1]}",
                   "s.yaml:1:10: size: size[1] = 0 m is out of range: must be positive");
     field_refused("{\"size\": [1, 0]}", "s.yaml:1:10: size: expected a list of 3 numbers, found 2");
-    field_refused("{\"cells\": 2.5}", "s.yaml:1:11: cells: expected a whole number, found 2.5");
+    field_refused("{\"cells\": 2.5}", "s.yaml:1:11: cells: expected an integer, found 2.5");
     field_refused("{\"cells\": 0}",
                   "s.yaml:1:11: cells: cells = 0 is out of range: must be between 1 and 1000");
     field_refused("{\"closed\": 1}", "s.yaml:1:12: closed: expected true or false, found \"1\"");

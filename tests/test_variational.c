@@ -284,7 +284,7 @@ static void hanging_chain(void **unused)
         iterations += ledger(sim).iterations;
     }
     brio_sim_positions(sim, 0, x);
-    print_message("ten links under backward Euler: %.2f iterations a step, end at [%.2e, %.9f], "
+    print_message("ten links under backward Euler: %.2f iterations per step, end at [%.2e, %.9f], "
                   "length %.1e\n",
                   iterations / 1500, x[30], x[31], ledger(sim).rods);
     assert_true(fabs(x[31] + 1) < 1e-6 && iterations < 1500 * 8 && ledger(sim).rods < 1e-12);

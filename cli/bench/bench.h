@@ -25,10 +25,10 @@ void say(const char *text); /* to people who wait */
 /* The machine's limits. Flops a second of so many threads: independent chains of fused
  * multiply-adds, which see nothing but registers. */
 double bench_flops(int threads);
-/* Bytes a second that one core reads and writes in an array as large as what the gradient of a
+/* Bytes per second that one core reads and writes in an array as large as what the gradient of a
  * million tets reads, or writes (part of it may be in the last cache, for both alike). */
 void bench_bandwidth(double *reading, double *writing);
-/* Bytes a second at which so many threads read an array of `bytes`, over and over. */
+/* Bytes per second at which so many threads read an array of `bytes`, over and over. */
 double bench_reading(int threads, double bytes);
 double bench_read(const double *a, int64_t count); /* a sum; count: a multiple of 64 */
 /* A step of a bar; JSON has a figure for each. */

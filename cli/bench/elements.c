@@ -1,5 +1,5 @@
-/* brio bench elements: gradients and projected Hessians a second and core, beside what the machine
- * can do (flops, bytes) and beside one-lane code. */
+/* brio bench elements: gradients and projected Hessians per second and core, beside what the
+ * machine can do (flops, bytes) and beside one-lane code. */
 #include "bench.h"
 
 #include <string.h>
@@ -94,7 +94,7 @@ static void end_elements(Bench *b)
     brio__free(b->q_gradient);
 }
 
-/* What the machine can do: flops a second, bytes a second read and written. */
+/* What the machine can do: flops a second, bytes per second read and written. */
 typedef struct Limits {
     double flops, reading, writing;
 } Limits;

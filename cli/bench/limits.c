@@ -1,4 +1,4 @@
-/* What the machine can do: flops and bytes a second, measured in the run that quotes them. */
+/* What the machine can do: flops and bytes per second, measured in the run that quotes them. */
 #include "bench.h"
 
 #include <string.h>

@@ -16,9 +16,9 @@ void bench_print_steps(const char *bench, const char *solver, const StepRow *row
         const char *name, *unit;
         double value;
     } figures[] = {{"a step", "ms", row->step},
-                   {"Newton iterations a step", "", row->newton},
+                   {"Newton iterations per step", "", row->newton},
                    {"a Newton iteration", "ms", row->iteration},
-                   {"CG iterations a Newton iteration", "", row->cg},
+                   {"CG iterations per Newton iteration", "", row->cg},
                    {"memory without the factor", "B a tet", row->memory},
                    {"memory of the factor", "B a tet", row->factor}};
     for (size_t i = 0; i < BRIO_COUNT(figures); i++) {

@@ -152,7 +152,7 @@ static bool measure_sims(int all)
         }
     for (int i = 0; i < count; i++) brio_sim_free(sim[i]);
     if (!good) return false;
-    heading("simulations of 12,000 tets, each with all threads: ms a step");
+    heading("simulations of 12,000 tets, each with all threads: ms per step");
     figure("threads", "one after the other", best[0], "ms");
     figure("threads", "each in a thread of the program", best[1], "ms");
     return true;

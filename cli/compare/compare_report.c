@@ -86,10 +86,11 @@ int comparison_notes(const Comparison *c, char text[MAX_NOTES][512])
     bool exploded = false, failed = c->reference && c->reference->outcome != TRIAL_COMPLETED;
     double finest = c->size[c->size_count - 1].h;
     if (c->scale_is_first)
-        snprintf(text[count++], sizeof text[0],
-                 "%% are of %.5g J, the kinetic and elastic energy of the first state (attachments "
-                 "and contact included).",
-                 c->scale);
+        snprintf(
+            text[count++], sizeof text[0],
+            "%% are of %.5g J, the kinetic and elastic energy of the initial state (attachments "
+            "and contact included).",
+            c->scale);
     else if (!isnan(c->scale))
         snprintf(text[count++], sizeof text[0],
                  "%% are of %.5g J, the largest kinetic and elastic energy on the way (attachments "
@@ -425,8 +426,8 @@ static void curve_charts(Picture *p, Curve curve, const char *title, const char 
 
 static void energy_charts(Picture *p)
 {
-    curve_charts(p, CURVE_CHANGE, "Total energy less that of the first state", "E \u2212 E(0) [J]",
-                 false);
+    curve_charts(p, CURVE_CHANGE, "Total energy less that of the initial state",
+                 "E \u2212 E(0) [J]", false);
 }
 static void kinetic_charts(Picture *p)
 {
@@ -624,7 +625,7 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     brio__html_element(file, "h1", "%s: integrators compared", title);
     brio__html_element(
         file, "p",
-        "%d integrator%s with %d step size%s each, from the same first state to t = %g s.",
+        "%d integrator%s with %d step size%s each, from the same initial state to t = %g s.",
         c->method_count, c->method_count == 1 ? "" : "s", c->size_count,
         c->size_count == 1 ? "" : "s", c->scene->end);
     html_table(c, ENERGY_TABLE, file);

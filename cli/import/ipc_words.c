@@ -93,8 +93,8 @@ BrioStatus ipc_take_count(Reader *r, const char *what, int max, int *count)
     *count = 0;
     BRIO_CHECK(ipc_take_numbers(r, what, 1, &value));
     if (value != floor(value) || value < 0 || value > max)
-        return ipc_fail(r, r->used - 1, "%s is %g; it must be a whole number from 0 to %d", what,
-                        value, max);
+        return ipc_fail(r, r->used - 1, "%s is %g; it must be an integer from 0 to %d", what, value,
+                        max);
     *count = (int)value;
     return BRIO_OK;
 }

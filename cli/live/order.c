@@ -54,7 +54,7 @@ static BrioStatus read_whole(BrioNode *root, const char *key, int64_t *value, Br
     BRIO_CHECK(needed(root, key, &node, error));
     BRIO_CHECK(brio__node_integer(node, value, error));
     if (*value >= 0 && *value <= INT32_MAX) return BRIO_OK;
-    return brio__node_error(node, error, "expected a whole number from 0");
+    return brio__node_error(node, error, "expected an integer from 0");
 }
 
 static BrioStatus read_values(BrioNode *root, Order *order, BrioError *error)

@@ -286,8 +286,8 @@ static void judge(Report *r, const Trial *t, const Outcome *o, const Outcome *re
 {
     const Outcome *m = &o[MOMENTUM], *plain = &o[PRINTED];
     report_fact(r, m->finished, "A-search with momentum takes every step");
-    report_number(r, NAN, m->miss, "momentum: largest distance of the energy from its target");
-    report_number(r, NAN, o[FLIGHT].miss, "flight: likewise");
+    report_bound(r, m->miss, 0, fmax(o[FLIGHT].miss, 0.01),
+                 "momentum: largest distance of the energy from its target (limit: flight)");
     /* a hundredth is the tolerance of blend */
     report_bound(r, m->settled, 0, fmax(o[FLIGHT].settled, 0.01),
                  "momentum: mean distance in the second half of the run");

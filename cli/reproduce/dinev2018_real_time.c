@@ -10,10 +10,10 @@ static const int substeps[SUBSTEPS] = {1, 5, 10, 20, 100};
 
 typedef struct Model {
     const char *name, *scene, *set; /* a scene that ships, and what is changed; NULL: nothing */
-    /* the paper's ms a frame: backward Euler, blend, of the latter the search for alpha */
+    /* the paper's ms per frame: backward Euler, blend, of the latter the search for alpha */
     double newton[3], global[3];
     double midpoint[SUBSTEPS]; /* with local/global solves */
-    /* ms a frame of backward Euler that brio sets itself on two cores; 0: none */
+    /* ms per frame of backward Euler that brio sets itself on two cores; 0: none */
     double goal;
     bool large; /* what takes minutes only with --fine */
 } Model;
@@ -135,7 +135,7 @@ static const char *const method[METHODS] = {"backward-euler", printed_blend, "a-
 
 typedef struct Cost {
     bool fine;
-    double mean[METHODS], median[METHODS], search; /* ms a frame; of blend outside of solves */
+    double mean[METHODS], median[METHODS], search; /* ms per frame; of blend outside of solves */
     /* median of backward Euler's frames from the states of that method's */
     double plain[METHODS];
 } Cost;
@@ -222,12 +222,12 @@ static void table1(Report *r)
         double h;
         BrioSim *sim = make(r, model, "a-search", "local-global", &h);
         if (!sim) continue;
-        report_section(r,
-                       "%s: %lld vertices, %lld elements, h = %.4g s; ms a frame, mean of %d, each "
-                       "the least of three",
-                       model->name, (long long)sim->system->body[0].count,
-                       (long long)sim->system->term[sim->system->body[0].term].elements, h,
-                       FRAMES_MAX);
+        report_section(
+            r,
+            "%s: %lld vertices, %lld elements, h = %.4g s; ms per frame, mean of %d, each "
+            "the least of three",
+            model->name, (long long)sim->system->body[0].count,
+            (long long)sim->system->term[sim->system->body[0].term].elements, h, FRAMES_MAX);
         brio_sim_free(sim);
         Cost cost =
             measure(r, model, "{type: local-global, iterations: 10}", METHODS, 3, FRAMES_MAX, 3);
@@ -268,7 +268,7 @@ static void table1(Report *r)
 REPRODUCTION(dinev2018_table1){
     .name = "dinev2018-table1",
     .paper = "Dinev2018",
-    .summary = "table 1: milliseconds a frame with local/global solves and with Newton's method",
+    .summary = "table 1: milliseconds per frame with local/global solves and with Newton's method",
     .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). "
              "The paper's times are of its own machine; it gives no sizes, stiffnesses or speeds.",
     .minutes = 6,
@@ -296,7 +296,8 @@ static double motion(Report *r, const Model *model, int frames, double *ms)
     return fine ? max : NAN;
 }
 
-/* Energy that implicit midpoint makes, over that motion, and ms a frame. Ends when that is 100. */
+/* Energy that implicit midpoint makes, over that motion, and ms per frame. Ends when that is 100.
+ */
 static double gained_energy(Report *r, const Model *model, int pieces, int frames, double scale,
                             double *ms)
 {
@@ -330,7 +331,7 @@ static void table2(Report *r)
         scale = motion(r, model, frames, &ms);
         report_section(
             r,
-            "%s, local/global with ten iterations: ms a frame, mean of %d, and the energy that "
+            "%s, local/global with ten iterations: ms per frame, mean of %d, and the energy that "
             "implicit midpoint makes over the largest kinetic energy of blend",
             model->name, frames);
         if (!(scale > 0)) continue;
@@ -352,7 +353,7 @@ REPRODUCTION(dinev2018_table2){
     .name = "dinev2018-table2",
     .paper = "Dinev2018",
     .summary = "table 2: implicit midpoint with 1 to 100 substeps and local/global solves: "
-               "milliseconds a frame, stable or not",
+               "milliseconds per frame, stable or not",
     .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). "
              "The paper's times are of its own machine.",
     .minutes = 3,

@@ -428,14 +428,14 @@ static void compare(Report *r, const char *what, double E, double twist, bool ju
             continue;
         }
         report_number(r, NAN, 1e3 * minimum.seconds,
-                      "%d tets: minimisation, ms a step (%.1f iterations, %.1f values)", tets,
+                      "%d tets: minimisation, ms per step (%.1f iterations, %.1f values)", tets,
                       minimum.iterations, minimum.evaluations);
         if (!root.fine) {
             report_note(r, "%d tets: root finding could not do all steps, even in halves.", tets);
             continue;
         }
         report_number(r, NAN, 1e3 * root.seconds,
-                      "%d tets: root finding, ms a step (%.1f iterations, %.1f values)", tets,
+                      "%d tets: root finding, ms per step (%.1f iterations, %.1f values)", tets,
                       root.iterations, root.evaluations);
         if (judged)
             report_value(r, sizes[i].paper, root.seconds / minimum.seconds, 0.2 * sizes[i].paper,

@@ -289,7 +289,8 @@ BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t 
                                         const double point[3], double k, const BrioScript *script,
                                         BrioError *error);
 /* A rigid rod: two vertices, of one body or of two, stay `length` apart (NAN: as far as they are in
- * the first state, from which a given length must not differ). Other constraints: constraint.h. */
+ * the initial state, from which a given length must not differ). Other constraints: constraint.h.
+ */
 BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
                                      int32_t vertex_b, double length, BrioError *error);
 /* Forces beside gravity (docs/forces.md): "constant", "wind", ...: `brio list forces`. Those with a
@@ -424,7 +425,7 @@ BRIO_API BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstac
 BRIO_API BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu,
                                           BrioError *error);
 BRIO_API BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *error);
-/* Refuses first states that touch a plane or are behind it, unless contact untangles. */
+/* Refuses initial states that touch a plane or are behind it, unless contact untangles. */
 BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system,
                                         BrioState **state, BrioError *error);
 

@@ -32,7 +32,7 @@ BRIO_API BrioStatus brio_sequence_create(int64_t frames, int64_t vertices, BrioS
                                          BrioError *error);
 BRIO_API void brio_sequence_free(BrioSequence *sequence);
 /* Reads one file of frames (.pc2, .mdd, .glb, .csv), or meshes: one file a frame, or one name with
- * `#` in place of the digits (walk_####.obj). `fps`: frames a second of files without times.
+ * `#` in place of the digits (walk_####.obj). `fps`: frames per second of files without times.
  * `start`: when the first frame is (s), or what is added to the times that a file has. */
 BRIO_API BrioStatus brio_sequence_read(const char *const *files, int count, double fps,
                                        double start, BrioSequence **sequence, BrioError *error);

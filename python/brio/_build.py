@@ -42,7 +42,7 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
         return np.zeros((0, corners), np.int32)
     if found.ndim != 2 or found.shape[1] != corners or not np.issubdtype(found.dtype, np.integer):
         raise ValueError(
-            f"{what}: expected whole numbers in an array of shape (n, {corners}), got"
+            f"{what}: expected integers in an array of shape (n, {corners}), got"
             f" {found.dtype} of shape {found.shape}"
         )
     if found.min() < 0 or found.max() >= count:

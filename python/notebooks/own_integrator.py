@@ -84,7 +84,7 @@ done = sorted(
     (row for row in rows if row["outcome"] == "completed"), key=lambda row: row["position_error"]
 )
 print(f"{len(rows)} methods, {len(done)} complete with h = 1/60 s")
-print(f"{'method':24s} {'error (mm)':>10s} {'energy (J)':>12s} {'ms a step':>10s}")
+print(f"{'method':24s} {'error (mm)':>10s} {'energy (J)':>12s} {'ms per step':>10s}")
 for row in done:
     mark = "  <- yours" if row["integrator"] == "between" else ""
     print(

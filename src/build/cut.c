@@ -282,7 +282,7 @@ static BrioStatus move_back(const Cut *c, double gap, double *x, BrioError *erro
 
 /* ---- the body after the cut ------------------------------------------------------------- */
 
-/* An array of `width` numbers a vertex, with those of new vertices. */
+/* An array of `width` numbers per vertex, with those of new vertices. */
 static void *extended(const Cut *c, const void *array, size_t width, bool *complete)
 {
     size_t old = (size_t)c->plan->mesh->vertex_count, all = (size_t)c->vertex_count;

@@ -13,10 +13,10 @@ static BrioStatus begin(BrioConstraint *c, const double *y, BrioError *error)
     if (!(apart > 0))
         return brio__error(
             error, BRIO_ERROR_INPUT,
-            "the ends of the rod are at the same place in the first state: a rod needs a length");
+            "the ends of the rod are at the same place in the initial state: a rod needs a length");
     if (fabs(apart - c->length) > 1e-6 * c->length)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "the ends of the rod are %.9g m apart in the first state, and its "
+                           "the ends of the rod are %.9g m apart in the initial state, and its "
                            "length is %.9g m: move them, or leave length out",
                            apart, c->values[0]);
     return BRIO_OK;

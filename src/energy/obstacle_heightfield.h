@@ -138,7 +138,7 @@ static inline void heightfield_sample(BrioRandom *random, bool outside, double *
         double d = 0.2 + 0.7 * brio__random(random), chance = brio__random(random);
         if (chance < 0.25) d += 0.9;
         if (chance > 0.75 && !outside) d = -d;
-        /* grid lines are at whole numbers along x and at halves along z */
+        /* grid lines are at integers along x and at halves along z */
         y[k][0] = floor(6 * brio__random(random)) - 3 + 0.06 + 0.88 * brio__random(random);
         y[k][2] = floor(5 * brio__random(random)) - 2.5 + 0.06 + 0.88 * brio__random(random);
         s.y[0] = lane_set(y[k][0]);

@@ -8,7 +8,7 @@
  * Second order, A-stable and damping fast vibrations is BDF2 (its first step is backward Euler, as
  * in [You2026]). BDF3 and BDF4 start with SDIRK3, whose error of one step is of their order; near
  * the imaginary axis they are not stable: undamped oscillations of some frequencies grow (by up to
- * 4.6 % a step with BDF3 and 19 % with BDF4, see docs/integrators.md).
+ * 4.6 % per step with BDF3 and 19 % with BDF4, see docs/integrators.md).
  *
  * The formulas hold for equal steps. After a step of another length they start again. */
 #include "tableau.h"

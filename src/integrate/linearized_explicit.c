@@ -1,4 +1,4 @@
-/* Linearised explicit Euler [Shinya2004, Sec. 4]: the forces are linearised once a step,
+/* Linearised explicit Euler [Shinya2004, Sec. 4]: the forces are linearised once per step,
  *
  *     f(x, v) = f0 - K (x - x0) + D-force(v),    K = d2P/dq2 at the start of the step,
  *

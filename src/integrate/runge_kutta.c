@@ -34,7 +34,7 @@ RUNGE_KUTTA(rk4, "rk4", 4,
             "The classical explicit method: four forces a step, very accurate at short steps.",
             "Hairer2006", 0);
 RUNGE_KUTTA(sdirk2, "sdirk2", 2,
-            "Two solves a step; second order, damps fast vibrations, slow ones little.",
+            "Two solves per step; second order, damps fast vibrations, slow ones little.",
             "Alexander1977", BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
 RUNGE_KUTTA(
     tr_bdf2, "tr-bdf2", 2,

@@ -37,7 +37,7 @@ int32_t brio__gltf_at(const BrioJsonFile *json, int32_t list, int64_t i);
 int32_t brio__gltf_count(const BrioJsonFile *json, int32_t list);
 /* A number, or `absent` where there is none. */
 double brio__gltf_number(const BrioJsonFile *json, int32_t value, double absent);
-/* A whole number from 0 to 2^31 - 1; -1: there is none. */
+/* An integer from 0 to 2^31 - 1; -1: there is none. */
 int64_t brio__gltf_index(const BrioJsonFile *json, int32_t value);
 bool brio__gltf_is(const BrioJsonFile *json, int32_t value, const char *text);
 

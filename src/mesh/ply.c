@@ -84,8 +84,7 @@ static BrioStatus read_property(BrioScan *scan, Element *element)
         BRIO_CHECK(read_type(scan, &p->count_type));
         if (brio__number_real(p->count_type))
             return brio__scan_error(
-                scan,
-                "the length of a list is of a type with a fraction; it must be a whole number");
+                scan, "the length of a list is of a type with a fraction; it must be an integer");
     } else {
         scan->at = start;
     }
@@ -96,7 +95,7 @@ static BrioStatus read_property(BrioScan *scan, Element *element)
     if (p->role >= ROLE_CORNERS && brio__number_real(p->type)) {
         scan->token = type;
         return brio__scan_error(
-            scan, "numbers of vertices must be of a type of whole numbers, such as \"int\"");
+            scan, "numbers of vertices must be of a type of integers, such as \"int\"");
     }
     for (int i = 0; p->role && i < element->properties; i++)
         if (element->property[i].role == p->role)

@@ -1,7 +1,7 @@
 /* Signs of determinants of double coordinates without any rounding.
  *
  * A predicate is first computed in doubles with a bound of its error, as Shewchuk does
- * [Shewchuk1997, Section 4]; what the bound cannot decide is computed again in whole numbers. All
+ * [Shewchuk1997, Section 4]; what the bound cannot decide is computed again in integers. All
  * coordinates of a predicate are whole multiples of one power of two, so differences, products and
  * sums of these numbers are exact whatever the exponents are: expansions would lose bits where
  * products underflow. */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- whole numbers ---------------------------------------------------------------------- */
+/* ---- integers ---------------------------------------------------------------------- */
 
 /* Doubles reach from 2^-1074 to 2^1024: 2098 bits, one more for a difference. A product of three
  * differences and the sum of six such take three times that and three bits. */

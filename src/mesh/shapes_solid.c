@@ -89,7 +89,7 @@ static BrioStatus make_cells(const double size[3], const int64_t n[3], const boo
 
 static const BrioField box_fields[] = {
     {"size", BRIO_VECTOR, "m", 1, 1e-9, 1e9, 0, "Extents along x, y, z, centred at the origin."},
-    {"cells", BRIO_VECTOR, "", 8, 1, 100000, 0, "Cells along x, y, z: whole numbers."},
+    {"cells", BRIO_VECTOR, "", 8, 1, 100000, 0, "Cells along x, y, z: integers."},
     {"tets", BRIO_INTEGER, "", 5, 5, 6, 0, TETS_SUMMARY},
     {0},
 };
@@ -101,7 +101,7 @@ static BrioStatus make_box(const double *values, BrioMesh **mesh, BrioError *err
     for (int a = 0; a < 3; a++) {
         n[a] = (int64_t)values[3 + a];
         if ((double)n[a] != values[3 + a])
-            return brio__error(error, BRIO_ERROR_INPUT, "cells[%d] = %g is not a whole number", a,
+            return brio__error(error, BRIO_ERROR_INPUT, "cells[%d] = %g is not an integer", a,
                                values[3 + a]);
     }
     return make_cells(values, n, (const bool[3]){false, false, false}, (int)values[6], mesh, error);

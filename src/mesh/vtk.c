@@ -144,7 +144,7 @@ static BrioStatus expect_array(BrioScan *scan, const char *name, BrioNumberType 
     }
     BRIO_CHECK(read_type(scan, type));
     if (brio__number_real(*type))
-        return brio__scan_error(scan, "%s must be of a type of whole numbers", name);
+        return brio__scan_error(scan, "%s must be of a type of integers", name);
     begin_data(scan);
     return BRIO_OK;
 }

@@ -172,7 +172,7 @@ static BrioStatus count_attribute(Reader *r, const Tag *tag, const char *name, i
     }
     if (!digits)
         return brio__scan_error(place(r, tag->name),
-                                "expected %s=\"...\", a whole number, in this element", name);
+                                "expected %s=\"...\", an integer, in this element", name);
     *count = value;
     return BRIO_OK;
 }
@@ -503,7 +503,7 @@ static BrioStatus decode_text(Reader *r, const Array *array, bool real, Numbers 
             BRIO_CHECK(brio__scan_real(&scan, "a number", numbers->count + 1,
                                        (double *)bytes + numbers->count));
         else
-            BRIO_CHECK(brio__scan_integer(&scan, "a whole number", numbers->count + 1,
+            BRIO_CHECK(brio__scan_integer(&scan, "an integer", numbers->count + 1,
                                           (int64_t *)bytes + numbers->count));
         numbers->count++;
     }
@@ -519,7 +519,7 @@ static BrioStatus read_numbers(Reader *r, const Piece *piece, ArrayKind kind, in
                                 array_name[kind]);
     bool real = brio__number_real(array->type);
     if (kind != ARRAY_POINTS && real)
-        return brio__scan_error(place(r, array->at), "the array \"%s\" must be of whole numbers",
+        return brio__scan_error(place(r, array->at), "the array \"%s\" must be of integers",
                                 array_name[kind]);
     BRIO_CHECK(array->layout == LAYOUT_TEXT ? decode_text(r, array, kind == ARRAY_POINTS, numbers)
                                             : decode(r, array, numbers));

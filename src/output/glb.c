@@ -219,7 +219,7 @@ static BrioStatus survey(Glb *g, Body *b, BrioError *error)
         for (int c = 0; c < (b->shade ? CHANNELS : 1); c++) {
             int64_t count = 0;
             for (int64_t v = 0; v < b->count; v++) count += moved(g->now[c] + 3 * v);
-            /* 16 bytes a vertex for 12, and worth half of it */
+            /* 16 bytes per vertex for 12, and worth half of it */
             t->moved[c] = 32 * count < 12 * b->count ? (int32_t)BRIO_MAX(count, 1) : -1;
         }
     }

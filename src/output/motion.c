@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 static const char letters[8] = "brio-mot";
-/* Version 1 had 16 bits a coordinate, and no surfaces, faces and velocities; it is still read. */
+/* Version 1 had 16 bits per coordinate, and no surfaces, faces and velocities; it is still read. */
 enum { VERSION = 2, OLDEST = 1, LEVELS = (1 << 24) - 1 };
 #define BYTE_ORDER_MARK 0x01020304u
 

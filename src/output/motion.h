@@ -5,7 +5,7 @@
  *     the head    "brio-mot", version, mark of the byte order, bytes of the head; fps, stride,
  *                 counts; the parts; the planes
  *     a frame     time (double); for each part that moves: lowest corner (3 float), step (float),
- *                 3 whole numbers of 24 bits a vertex; where velocities are kept, the same of them
+ *                 3 integers of 24 bits per vertex; where velocities are kept, the same of them
  *
  * A position is corner + step * number, where 2^24 - 1 steps are the longest side of the part's box
  * at that instant: a body of 1 m has steps of 0.06 micrometres. Vertices inside of solids are left

@@ -10,7 +10,7 @@
 /* Kernel calls cover VALUE_PACKS packs of eight elements for values and gradients, HESSIAN_PACKS
  * for Hessians: some tens of microseconds each, which waking a thread is worth. Hessians are formed
  * CHUNK_PACKS at a time into a buffer that stays in the cache (90 lanes a tet: 1.5 MB) and summed
- * from there: memory for all element Hessians at once would be 720 bytes a tet. */
+ * from there: memory for all element Hessians at once would be 720 bytes per tet. */
 enum { VALUE_PACKS = 128, HESSIAN_PACKS = 32, CHUNK_PACKS = 256 };
 
 #define TRANSPOSED 0x80000000u

@@ -31,7 +31,7 @@ BRIO_SECTION(constraint){"constraints[]", "Constraints", constraint_keys};
 
 static const BrioKey end_keys[] = {
     {KEY_TEXT("body", "Name of the body; world: none."), KEY_WORDS("the only body")},
-    {KEY_OTHER("vertex", "whole number", "Vertex of the body, from 0.")},
+    {KEY_OTHER("vertex", "integer", "Vertex of the body, from 0.")},
     {KEY_VECTOR("point", "m", NAN, "In place of a vertex: a point of the initial state."),
      KEY_WORDS("at"), KEY_INTO(BrioEnd, point)},
     KEY_END};

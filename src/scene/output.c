@@ -32,7 +32,7 @@ typedef struct Probe {
 static const BrioKey probe_keys[] = {
     {KEY_TEXT("name", "Column name in probes.csv."), KEY_REQUIRED, KEY_INTO(Probe, name)},
     {KEY_TEXT("body", "Name of the body."), KEY_WORDS("the only body"), KEY_INTO(Probe, body)},
-    {KEY_OTHER("vertex", "whole number", "Vertex of the body, from 0."), KEY_REQUIRED},
+    {KEY_OTHER("vertex", "integer", "Vertex of the body, from 0."), KEY_REQUIRED},
     KEY_END};
 BRIO_SECTION(probe){"probes[]", "Probes", probe_keys};
 

@@ -227,7 +227,8 @@ static void ask_steps(Asking *a)
             h, scene->end, h, scene->end / 30);
     if (steps > 1e8)
         ask(a,
-            "time.end / time.h are %.3g steps: at a thousand steps a second that takes %.3g days; "
+            "time.end / time.h are %.3g steps: at a thousand steps per second that takes %.3g "
+            "days; "
             "take a longer time.h or an earlier time.end",
             steps, steps / 1000 / 86400);
     int i = ODD(way_per_step, 0, 10);

@@ -45,7 +45,7 @@ static BrioStatus read_counts(const BrioNode *node, const BrioKey *key, double *
                               BrioError *error)
 {
     if (node->kind != BRIO_NODE_LIST || node->count != 3)
-        return brio__node_error(node, error, "expected a list of 3 whole numbers");
+        return brio__node_error(node, error, "expected a list of 3 integers");
     for (int i = 0; i < 3; i++)
         BRIO_CHECK(brio__node_field(node->child[i], &key->field, values + i, error));
     return BRIO_OK;

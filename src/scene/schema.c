@@ -63,7 +63,7 @@ void brio__key_defaults(const BrioKey *keys, void *into)
         if (key->store == BRIO_STORE_TEXT) *(const char **)((char *)into + key->offset) = key->text;
         for (int i = 0; i < width; i++)
             values[i] = key->components ? key->components[i] : key->field.default_value;
-        /* a whole number has no value for "none": what is required is given anyway */
+        /* an integer has no value for "none": what is required is given anyway */
         if (width > 0 &&
             (!isnan(values[0]) || key->store == BRIO_STORE_REAL || key->store == BRIO_STORE_REALS))
             brio__key_store(key, values, into);

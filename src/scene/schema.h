@@ -19,7 +19,7 @@
 typedef enum BrioKeyForm {
     BRIO_KEY_FIELD,  /* as the type of the field says */
     BRIO_KEY_SCALE,  /* three numbers, or one that stands for all three */
-    BRIO_KEY_COUNTS, /* three whole numbers */
+    BRIO_KEY_COUNTS, /* three integers */
     BRIO_KEY_BALL,   /* [[x, y, z], number]: four numbers */
     BRIO_KEY_BOX,    /* [[x, y, z], [x, y, z]]: six */
     BRIO_KEY_MATRIX, /* three rows of three numbers: nine */

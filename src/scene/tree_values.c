@@ -81,22 +81,22 @@ BrioStatus brio__node_real(const BrioNode *node, double *value, BrioError *error
 BrioStatus brio__node_integer(const BrioNode *node, int64_t *value, BrioError *error)
 {
     if (node->kind != BRIO_NODE_SCALAR || brio__node_is_nothing(node))
-        return brio__node_error(node, error, "expected a whole number, found %s",
+        return brio__node_error(node, error, "expected an integer, found %s",
                                 brio__node_what(node).text);
     double number;
     if (!node->quoted && brio__node_number(node->text, &number) == BRIO_NO_NUMBER)
-        return brio__node_error(node, error, "expected a whole number, found %s",
+        return brio__node_error(node, error, "expected an integer, found %s",
                                 brio__node_what(node).text);
     BRIO_CHECK(brio__node_real(node, &number, error));
     if (number != floor(number))
-        return brio__node_error(node, error, "expected a whole number, found %s",
+        return brio__node_error(node, error, "expected an integer, found %s",
                                 brio__excerpt(node->text).text);
     const char *first = node->text + (node->text[0] == '+' || node->text[0] == '-');
     bool exact = !*brio__skip_digits(first); /* digits only: no rounding on the way */
     errno = 0;
     long long whole = exact ? strtoll(node->text, NULL, 10) : 0;
     if (errno == ERANGE || (!exact && fabs(number) > 0x1p53))
-        return brio__node_error(node, error, "%s is too large for a whole number",
+        return brio__node_error(node, error, "%s is too large for an integer",
                                 brio__excerpt(node->text).text);
     *value = exact ? (int64_t)whole : (int64_t)number;
     return BRIO_OK;

@@ -130,7 +130,7 @@ static BrioStatus check_intersections(const BrioSystem *system, const double *x,
     if (count == 0) return BRIO_OK;
     brio__intersection_text(system, &first, text, sizeof text);
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "%s in the first state, and %lld more pair%s so: contact: %s needs bodies "
+                       "%s in the initial state, and %lld more pair%s so: contact: %s needs bodies "
                        "that are apart; `brio check` lists them and draws them",
                        text, (long long)count - 1, count == 2 ? "" : "s",
                        brio__law_at(system->law)->name);

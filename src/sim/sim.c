@@ -253,21 +253,21 @@ static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
     brio__limit_text(sim->system, &limit, name, sizeof name);
     if (found && min < INFINITY)
         status = brio__error(error, BRIO_ERROR_INPUT,
-                             "%s are closer than the thickness of contact in the first state: "
+                             "%s are closer than the thickness of contact in the initial state: "
                              "move them apart, or make it smaller",
                              name);
     else if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
-        status = brio__error(error, BRIO_ERROR_INPUT,
-                             "%s are not apart in the first state: begin in front of the obstacle",
-                             name);
+        status = brio__error(
+            error, BRIO_ERROR_INPUT,
+            "%s are not apart in the initial state: begin in front of the obstacle", name);
     else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
         status = brio__error(error, BRIO_ERROR_INPUT,
-                             "%s %s in the first state, and its material forbids that", name,
+                             "%s %s in the initial state, and its material forbids that", name,
                              limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed"
                                                                                   : "is inverted");
     else
         status = brio__error(error, BRIO_ERROR_INPUT,
-                             "the energy of %s is too large for a number in the first state",
+                             "the energy of %s is too large for a number in the initial state",
                              found ? name : "all elements together");
     if (error)
         brio__partition_text(sim->system->partition, found, error->message, sizeof error->message);

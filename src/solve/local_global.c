@@ -182,7 +182,7 @@ static bool is_constant(const BrioTerm *term)
 
 static bool rubs(const BrioProblem *p) { return p->dissipation && p->dissipation->friction >= 0; }
 
-/* What contacts add to the matrix, found once a step where its iterations begin: at q. Friction
+/* What contacts add to the matrix, found once per step where its iterations begin: at q. Friction
  * adds nothing to it: a contact that holds is as stiff across its normal as along it (hold.c). */
 static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
 {

@@ -246,7 +246,7 @@ static inline void brio__state_forget(BrioState *state)
     for (int k = 0; k < 4; k++) state->memo[k] = 0;
 }
 
-/* A whole number from 1 to 2^53 that tells parameters, anchors, hands and `count` more numbers from
+/* An integer from 1 to 2^53 that tells parameters, anchors, hands and `count` more numbers from
  * other ones. */
 double brio__state_fingerprint(const BrioSystem *system, const BrioState *state, const double *more,
                                int64_t count);

@@ -55,7 +55,7 @@ class Cost(unittest.TestCase):
                 break
         vertices = brio.load(SCENE, set=SETS).vertices()
         print(
-            f"{vertices} vertices: {1e3 * c / STEPS:.3f} ms a step from C,"
+            f"{vertices} vertices: {1e3 * c / STEPS:.3f} ms per step from C,"
             f" {1e3 * python / STEPS:.3f} ms from Python: ratio {python / c:.4f} after"
             f" {rounds} rounds"
         )

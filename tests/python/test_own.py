@@ -224,7 +224,7 @@ class Energies(unittest.TestCase):
         brio.energy("python-infinite", fields={"k": 100.0})(
             lambda e: (np.full(e.count, np.inf),) + hooke(e)[1:]
         )
-        with self.assertRaisesRegex(brio.Error, "first state"):
+        with self.assertRaisesRegex(brio.Error, "initial state"):
             brio.load("cloth", set={"bodies.0.material.type": "python-infinite"})
 
     def test_forbidden_states_are_avoided(self):

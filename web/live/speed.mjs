@@ -1,4 +1,4 @@
-// How many frames a second arrive and are drawn:  [SECONDS=5] node speed.mjs ADDRESS MODULES
+// How many frames per second arrive and are drawn:  [SECONDS=5] node speed.mjs ADDRESS MODULES
 // First by a connection that draws nothing, then by the page.
 import { launch } from './browser.mjs';
 
@@ -58,8 +58,8 @@ const measure = (arrived) =>
 const drawn = await measure(false),
   arrived = await measure(true);
 const number = (value, digits = 1) => value.toFixed(digits);
-console.log(`${drawn.vertices} vertices, ${number(arrived.kB, 0)} kB a frame`);
+console.log(`${drawn.vertices} vertices, ${number(arrived.kB, 0)} kB per frame`);
 console.log(`  ${number(arrived.fps)} frames/s arrive where nothing is drawn`);
 console.log(`  ${number(drawn.fps)} frames/s are drawn, ${number(drawn.least)} ms of script`);
-console.log(`  ${number(drawn.step)} ms a step, ${number(drawn.pace, 2)} x real time`);
+console.log(`  ${number(drawn.step)} ms per step, ${number(drawn.pace, 2)} x real time`);
 await browser.close();

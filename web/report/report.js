@@ -27,7 +27,7 @@ async function block(id) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).arrayBuffer();
 }
 
-// The parts of a run with their shapes, and all frames as whole numbers of 16 bits.
+// The parts of a run with their shapes, and all frames as integers of 16 bits.
 async function readMotion(motion) {
   const buffer = await block(motion.block);
   let at = 0;

@@ -37,7 +37,7 @@ export const number = (value, what) => {
 
 export const whole = (value, what, least = 0, most = 2 ** 31 - 1) => {
   if (!Number.isInteger(value) || value < least || value > most)
-    refuse(`expected a whole number from ${least} to ${most}, found ${said(value)}`, what);
+    refuse(`expected an integer from ${least} to ${most}, found ${said(value)}`, what);
   return value;
 };
 

@@ -118,8 +118,8 @@ function fieldControl(f, value, change) {
   if (f.type === 'true or false') return toggle({ key: `i.${f.name}`, label: f.name, value: at === true || at === 1, about: f.summary }, change);
   if (f.type === 'choice') return select({ key: `i.${f.name}`, label: f.name, options: f.words.map((w) => ({ value: w, text: w })), value: value ?? f.words[f.default], about: f.summary }, change);
   const closed = f.least !== null && f.most !== null && f.most - f.least <= 1000;
-  if ((f.type === 'number' || f.type === 'whole number') && closed && f.default !== null)
-    return slider({ key: `i.${f.name}`, label: f.name, unit: f.unit, from: f.least, to: f.most, step: f.type === 'whole number' ? 1 : undefined, value: at, about: f.summary }, change);
+  if ((f.type === 'number' || f.type === 'integer') && closed && f.default !== null)
+    return slider({ key: `i.${f.name}`, label: f.name, unit: f.unit, from: f.least, to: f.most, step: f.type === 'integer' ? 1 : undefined, value: at, about: f.summary }, change);
   if (f.type === 'list of numbers' && f.unit === 's')
     return slider({ key: `i.${f.name}`, label: `${f.name} (0: none)`, unit: f.unit, from: 0, to: 30, step: 0.5, value: value ?? 0, about: f.summary }, (v) => change(v === 0 ? null : v));
   return null;
