@@ -60,3 +60,19 @@ if find_retired $files; then
     echo "Retired words: docs/glossary.md has the ones to use."
     exit 1
 fi
+
+# Retired phrases, in manuals, messages, comments and scenes; the tables that retire them aside.
+phrases='first states?\b|whole numbers?\b|what nothing carries'
+phrases="$phrases|(frames|iterations|substeps) a (second|step|frame|tet|vertex)\\b"
+find_phrases() {
+    grep -nE "$phrases" "$@"
+}
+printf 'The first state has 3 iterations a step.\n' >"$sample"
+find_phrases "$sample" >/dev/null || { echo "a retired phrase was not found"; exit 1; }
+texts=$(find README.md docs include src cli tests examples python web integrations scenes -name '*.md' -o -name '*.[ch]' \
+    -o -name '*.def' -o -name '*.py' -o -name '*.js' -o -name '*.mjs' -o -name '*.yaml' |
+    grep -vE 'node_modules|docs/glossary\.md')
+if find_phrases $texts; then
+    echo "Retired phrases: CONTRIBUTING.md and docs/glossary.md have the ones to use."
+    exit 1
+fi

@@ -244,7 +244,7 @@ static const BrioField search_fields[] = {
     {"alpha", BRIO_REAL, "", NAN, -10, 10, 0,
      "Fixed instead of searched for, for the study of stability; then in the paper's form."},
     {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0,
-     "The weight of what nothing carries is treated exactly, so that free flight keeps its energy; "
+     "Treats the weight of unsupported parts exactly, so that free flight keeps its energy; "
      "false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
     {"gain", BRIO_REAL, "", NAN, 1, 10, 0,
      "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is "

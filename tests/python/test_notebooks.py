@@ -111,7 +111,7 @@ class Bars(unittest.TestCase):
                         sim.step(3)
                     with tempfile.TemporaryDirectory() as folder:
                         brio.run("cloth", folder + "/cloth", set={"time.end": 0.1})
-                    brio.compare("cloth", ["bdf2"], set={"time.end": 1})
+                    brio.compare("cloth", ["bdf2"], set={"time.end": 10})  # long enough for a bar
                     with unittest.mock.patch.object(os, "openpty", side_effect=OSError):
                         brio.compare("cloth", ["bdf2"], set={"time.end": 0.1})  # without a bar
         self.assertTrue(all("<progress" in one for one in shown if one))
