@@ -73,7 +73,7 @@ static void old_runs(void **unused)
     assert_int_equal(BRIO("run", "s.yaml", "-o", "whole", "--quiet", "--set", "time.end=0.1")->code,
                      0);
     assert_int_equal(BRIO("run", "s.yaml", "-o", "part", "--quiet")->code, 0);
-    size_t size;
+    size_t size = 0;
     char *bytes = read_all("part/checkpoint", &size);
     assert_non_null(bytes);
     write_bytes("part/checkpoint", bytes, make_old(bytes, size));
