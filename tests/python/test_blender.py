@@ -326,6 +326,48 @@ class Bakes(Case):
         work.begin(1, 6, number, state)
         self.assertEqual([r["start"] for r in work.data["runs"]], [0, 2])
 
+    def test_refused_bake_keeps_the_old_one(self):
+        """A bake that never gets a frame of its own leaves the one before as it was, bytes and
+        all: begun anew, begun from a frame, and after a crash in between."""
+        body = cloth(pins=scene.split_pins([0, 8], [1, 1]))
+        work, _ = self.bake([body])
+        work.finish("baked")
+
+        def files():
+            found = {}
+            for folder, _, names in os.walk(work.folder):
+                for name in names:
+                    with open(os.path.join(folder, name), "rb") as file:
+                        found[os.path.relpath(os.path.join(folder, name), work.folder)] = file.read()
+            return found
+
+        before = files()
+        for frame in (0, 3):
+            for crash in (False, True):
+                state = work.checkpoint(frame)[1] if frame else None
+                folder = work.begin(1, 6, frame, state)
+                path = scene.write(folder, self.settings(gravity=["up", 0, 0]), [body])
+                if not frame:
+                    self.assertFalse(os.path.exists(os.path.join(work.folder, "Cloth.pc2")))
+                work.set_bodies([("Cloth", len(body.points), [np.eye(4)])])
+                work.save()
+                run = self.run_on(work, path, start=work.start_file())
+                self.assertNotEqual(run.process.returncode, 0)
+                self.assertFalse(work.advanced)
+                if crash:
+                    work.close()
+                    work = cache.Cache.load(work.folder)
+                self.assertTrue(work.restore())
+                self.assertEqual((work.data["state"], work.read), ("baked", 7))
+                self.assertEqual(files(), before)
+        self.assertFalse(work.restore())
+        # One with frames replaces it.
+        path = scene.write(work.begin(1, 6), self.settings(gravity=[0, 5, 0]), [body])
+        work.set_bodies([("Cloth", len(body.points), [np.eye(4)])])
+        self.run_on(work, path)
+        self.assertFalse(os.path.exists(os.path.join(work.folder, cache.BEFORE)))
+        self.assertFalse(work.restore())
+
     def test_cancel_and_resume(self):
         """Cancelled, it ends with a checkpoint; the rest leads to the same bits."""
         long = self.settings(frames=40, quality="film")
@@ -336,9 +378,9 @@ class Bakes(Case):
         work.set_bodies([("Soft", len(soft().points), [space.to_brio(np.eye(4))])])
         work.open()
         run = process.Run(program, path, work.results(), threads=1)
-        while run.running and work.read < 5:
+        while run.running and work.read < 1:
             work.poll()
-            time.sleep(0.005)
+            time.sleep(0.001)
         print("cancelled after %.2f s" % run.cancel(patience=60))
         self.assertFalse(run.running)
         while work.poll():

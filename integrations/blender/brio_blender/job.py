@@ -173,10 +173,19 @@ class Job:
 
     def _fail(self, found):
         self.failed = True
+        restored = self._restore()
         if self.scene:
             show_messages(self.scene, found)
-            self.tell(0, "Not baked: see the error")
+            self.tell(0, "Not baked: see the error" + restored)
         self.end()
+
+    def _restore(self):
+        """A bake that this one would have replaced stays if no frame came. Says so."""
+        if self.cache.advanced or not self.cache.restore():
+            return ""
+        attach(self.cache)
+        refresh(self.cache)
+        return " (the bake of before is kept)"
 
     def end(self):
         """Nothing of it runs any more."""
@@ -194,7 +203,7 @@ class Job:
             if not self.ended:
                 self._conclude()
         else:
-            self.tell(0, "Cancelled: nothing was baked")
+            self.tell(0, "Cancelled: nothing was baked" + self._restore())
         self.end()
 
     # ---- the three ways -----------------------------------------------------------------------
@@ -327,9 +336,13 @@ class Job:
         self.failed = any(not message.warning for message in found)
         last = cache.data["first"] + max(cache.read - 1, 0)
         done = "baked" if verdict == "completed" else "part"
-        cache.finish(done if cache.read else "empty")
         if self.scene:
             show_messages(self.scene, found)
+        restored = self._restore()
+        if restored:
+            self.tell(0, "Not baked" + (": see the error" if self.failed else "") + restored)
+            return
+        cache.finish(done if cache.read else "empty")
         whole = verdict == "completed"
         text = "Baked, frames %d to %d" % (cache.data["first"], last) if whole else \
             "Baked up to frame %d" % last if cache.read > 1 else "Not baked"

@@ -245,6 +245,8 @@ def errors():
     _, job, _, _, process, _ = modules()
     scene = bpy.context.scene
     cloth, soft = bpy.data.objects["Cloth"], bpy.data.objects["Creature"]
+    scene.frame_set(FRAMES)
+    baked = stage.vertices(soft)
     cloth.brio.role = "RIGID"
     check(bpy.ops.brio.bake() == {"CANCELLED"}, "an open sheet as a solid")
     print("error at Cloth: %s" % cloth.brio.error)
@@ -261,6 +263,10 @@ def errors():
     check(bpy.ops.brio.bake() == {"CANCELLED"}, "an intersection")
     print("error at both: %s" % cloth.brio.error)
     check(cloth.brio.error and soft.brio.error, "intersection without objects")
+    check("kept" in scene.brio.status, scene.brio.status)
+    scene.frame_set(FRAMES)
+    check(np.array_equal(stage.vertices(soft), baked), "a refused bake removed the one before")
+    print("error: the bake before three refused ones still plays")
     bpy.ops.brio.show_intersections()
     selected = {}
     for thing in (cloth, soft):

@@ -3,6 +3,7 @@
     FOLDER/bake.json        what was baked: objects, their places, the runs
     FOLDER/run0, run1, ...  scene and results of each run; `Bake from here` adds one
     FOLDER/NAME.pc2         the motion of an object in its own coordinates
+    FOLDER/before           what a new run replaces, until that run has a frame of its own
 """
 import json
 import os
@@ -14,6 +15,7 @@ import numpy as np
 from . import pc2, space
 
 MANIFEST = "bake.json"
+BEFORE = "before"
 START = "start"  # in the folder of a run: the state that it starts from
 
 
@@ -62,11 +64,7 @@ class Cache:
         if checkpoint:
             with open(checkpoint, "rb") as file:
                 state = file.read()
-            while self.data["runs"] and self.data["runs"][-1]["start"] >= keep:
-                last = self.data["runs"].pop()["folder"]
-                shutil.rmtree(os.path.join(self.folder, last), ignore_errors=True)
-        else:
-            self.clear()
+        self._set_aside(keep if checkpoint else 0)
         number = 1 + max((int(run["folder"][3:]) for run in self.data["runs"]), default=-1)
         path = os.path.join(self.folder, "run%d" % number)
         shutil.rmtree(path, ignore_errors=True)
@@ -77,6 +75,50 @@ class Cache:
         self.data["runs"].append({"folder": "run%d" % number, "start": keep if state else 0})
         self.data.update(first=first, frames=frames, state="begun", read=keep if state else 0)
         return path
+
+    def _set_aside(self, keep):
+        """Moves what a run from frame `keep` on replaces to FOLDER/before."""
+        self.close()
+        self.restore()  # a session that crashed before its first frame
+        runs, before = self.data["runs"], os.path.join(self.folder, BEFORE)
+        if runs:
+            os.makedirs(before)
+            self.save()
+            shutil.copy2(os.path.join(self.folder, MANIFEST), before)
+        for body in self.data["bodies"]:
+            path = os.path.join(self.folder, body["file"])
+            if os.path.isfile(path):  # the caches of a continued bake are cut at `keep`
+                (shutil.copy2 if keep else shutil.move)(path, before)
+        while runs and runs[-1]["start"] >= keep:
+            last = os.path.join(self.folder, runs.pop()["folder"])
+            if os.path.isdir(last):
+                shutil.move(last, before)
+        if not keep:
+            self.data.update(bodies=[], obstacles=[], read=0)
+
+    def restore(self):
+        """The bake that a run without a frame of its own has replaced is back. False: there is
+        none."""
+        before = os.path.join(self.folder, BEFORE)
+        if not os.path.isdir(before):
+            return False
+        self.close()
+        old = Cache.load(before).data
+        known = [run["folder"] for run in old["runs"]]
+        for run in self.data["runs"]:
+            name = run["folder"]
+            if name not in known or os.path.isdir(os.path.join(before, name)):
+                shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
+        # The manifest comes last: until it is back, this can be done again.
+        for name in sorted(os.listdir(before), key=lambda name: name == MANIFEST):
+            os.replace(os.path.join(before, name), os.path.join(self.folder, name))
+        os.rmdir(before)
+        self.data = Cache.load(self.folder).data
+        return True
+
+    def _replace(self):
+        """The new run has a frame: what it replaces goes."""
+        shutil.rmtree(os.path.join(self.folder, BEFORE), ignore_errors=True)
 
     def start_file(self):
         """The checkpoint that the last run starts from; None: it starts anew."""
@@ -150,12 +192,20 @@ class Cache:
                 first += count
             self.data["read"] = frame + 1
             new += 1
+        if new and self.advanced:
+            self._replace()
         return new
 
     @property
     def read(self):
         """How many frames can be seen."""
         return self.data["read"]
+
+    @property
+    def advanced(self):
+        """Whether the last run has a frame beyond the one it started from."""
+        runs = self.data["runs"]
+        return bool(runs) and self.read > runs[-1]["start"] + 1
 
     def finish(self, state):
         """The run has ended: its frames are in the caches now."""
@@ -170,6 +220,7 @@ class Cache:
     def clear(self):
         """Removes what a bake has written, and the folder if nothing else is in it."""
         self.close()
+        self._replace()
         for run in self.data["runs"]:
             shutil.rmtree(os.path.join(self.folder, run["folder"]), ignore_errors=True)
         for name in [body["file"] for body in self.data["bodies"]] + [MANIFEST]:
