@@ -590,35 +590,34 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene first."},
     [EXACT] = {"--exact", 0, NULL,
-               "Prove a run: replay it and check every accepted state without rounding."},
+               "Prove a run: replay it and check every accepted state with exact arithmetic."},
     [OUT] = {"--out", 'o', "FILE.obj",
-             "Where intersections go, if there are any; otherwise check-intersections.obj."},
-    [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
+             "Where to write intersections, if any; default: check-intersections.obj."},
+    [FORCE] = {"--force", 'f', NULL, "Replace that file if it exists."},
     [THREADS] = {"--threads", 'j', "N",
-                 "Threads; results do not depend on it. Otherwise one per core."},
+                 "Number of threads; results do not depend on it. Default: one per core."},
     [JSON] = {"--json", 0, NULL, "The findings as one JSON object."},
     [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_check = {
     .name = "check",
-    .summary = "Look at a scene or mesh: sizes, bad elements, intersections; or prove that a run "
-               "had none.",
+    .summary = "Check a scene or mesh for bad elements and intersections, or prove that a run had "
+               "none.",
     .synopsis = "SCENE|MESH [--set PATH=VALUE]... [-o FILE.obj] [--force] [--threads N] "
                 "[--json]\n--exact RUN [--threads N] [--json]",
     .about = "Prints counts, masses, volumes, edge lengths, the worst element, intersections of "
-             "the initial state (decided without rounding; touching "
-             "counts) and the longest time step of an explicit method; lines that start with ! are "
-             "findings. Only intersections are written, as an OBJ "
-             "file of the edges and triangles that meet.\n"
-             "With --exact, RUN is a folder of `brio run`, finished or interrupted. The run is "
-             "replayed to the last row of energy.csv and every row must be "
-             "the same to the last bit; every accepted state on the way, also those inside of "
-             "steps that were done in halves, is checked for intersections, "
-             "inverted elements and vertices behind planes.\n"
-             "Exit code 0: runnable, or proved. 1: not runnable, for example because an element is "
-             "inverted or bodies with contact intersect; or not proved. "
-             "2: the file is not valid.",
+             "the initial state (exact arithmetic; touching counts) and the longest stable time "
+             "step of an explicit method. Lines that start with ! are findings. If there are "
+             "intersections, the command writes an OBJ file of the edges and triangles that "
+             "intersect, and nothing else.\n"
+             "With --exact, RUN is a folder of `brio run`, finished or interrupted. The command "
+             "replays the run to the last row of energy.csv; every row must be the same to the "
+             "last bit. It checks every accepted state, also those within halved steps, for "
+             "intersections, inverted elements and vertices behind planes.\n"
+             "Exit code 0: runnable, or proved. 1: not runnable, for example because an element "
+             "is inverted or bodies with contact intersect; or not proved. 2: the file is not "
+             "valid.",
     .options = options,
     .examples = "brio check scenes/cantilever.yaml\nbrio check bunny.msh --json\nbrio run demo -o "
                 "demo && brio check --exact demo",

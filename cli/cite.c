@@ -95,7 +95,7 @@ static const Option options[] = {[JSON] = {"--json", 0, NULL, "As JSON."},
 
 const Command command_cite = {
     .name = "cite",
-    .summary = "Print the publication behind an integrator, an energy or a solver.",
+    .summary = "Print the publication of an integrator, an energy or a solver.",
     .synopsis = "[NAME] [--json | --bibtex]",
     .about = "NAME is an integrator, an energy, a material, a linear solver, a key such as "
              "Smith2018, or brio itself. Without a name: all keys.",

@@ -22,7 +22,7 @@ typedef struct Option {
 #define OPTION_PLUGIN                                                                     \
     {                                                                                     \
         "--plugin", 0, "FILE.so",                                                         \
-            "Load a plug-in first: integrators, energies, forces, contact laws of yours." \
+            "Load a plug-in first: your own integrators, energies, forces, contact laws." \
     }
 
 typedef struct Command {

@@ -235,15 +235,15 @@ static int run(int argc, char **argv)
 
 const Command command_completion = {
     .name = "completion",
-    .summary = "Completion of commands, options and names for a shell.",
+    .summary = "Print a script that completes commands, options and names in a shell.",
     .synopsis = "bash|zsh|fish",
-    .about = "Prints what the shell needs to complete brio's commands, options, scenes and "
-             "integrators with the Tab key. `make install` installs all three; without it, put the "
-             "line of the example into "
-             "~/.bashrc, or write the output to ~/.config/fish/completions/brio.fish, or to a file "
-             "_brio in a folder of zsh's $fpath. "
-             "(fish finds what is installed under /usr, and under /usr/local where XDG_DATA_DIRS "
-             "names /usr/local/share; bash needs Debian's package bash-completion for both.)",
+    .about = "Prints a script for the shell. With it the Tab key completes commands, options, "
+             "scenes and integrators. `make install` installs all three. Without it: for bash, "
+             "put the line of the example into ~/.bashrc; for fish, write the output to "
+             "~/.config/fish/completions/brio.fish; for zsh, write it to a file _brio in a folder "
+             "of $fpath. (fish finds what is installed under /usr, and under /usr/local where "
+             "XDG_DATA_DIRS names /usr/local/share; bash needs Debian's package bash-completion "
+             "for both.)",
     .examples = "source <(brio completion bash)\nbrio completion fish > "
                 "~/.config/fish/completions/brio.fish",
     .run = run,

@@ -200,35 +200,37 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [OUT] = {"--out", 'o', "FILE", "What to write; its extension says the format."},
-    [FORCE] = {"--force", 'f', NULL, "Replace files that are there."},
-    [EVERY] = {"--every", 0, "N", "Every N-th frame only."},
-    [ALL] = {"--all", 'a', NULL, "Obstacles and rods too; otherwise bodies only."},
+    [OUT] = {"--out", 'o', "FILE", "File to write; its extension selects the format."},
+    [FORCE] = {"--force", 'f', NULL, "Replace existing files."},
+    [EVERY] = {"--every", 0, "N", "Write every Nth frame only."},
+    [ALL] = {"--all", 'a', NULL, "Include obstacles and rods; default: bodies only."},
     [QUIET] = {"--quiet", 'q', NULL, "No progress; errors only."},
     {0}};
 
 const Command command_convert = {
     .name = "convert",
-    .summary = "The motion of a run for other programs: Blender, USD, glTF, ParaView.",
+    .summary = "Export the motion of a run to other programs: Blender, USD, glTF, ParaView.",
     .synopsis =
         "RUN -o x.glb|x.usda|x.pc2|x.mdd|x.pvd|x.obj|x.ply|x.gif|x.webm [--every N] [--all] "
         "[--force]",
     .about =
-        "RUN is a folder that `brio run` has written; the motion kept there (motion.bin, 24 bits a "
-        "coordinate) is written at the scene's frames per second, with the bodies' "
-        "names and, where their meshes were OBJ files, their polygons, texture coordinates and "
-        "groups. Of a body with a `surface`, the surface is written.\n\n"
+        "RUN is a folder that `brio run` has written. The command exports the motion stored there "
+        "(motion.bin, 24 bits per coordinate) at the scene's frames per second, with the names of "
+        "the bodies. Bodies from OBJ files keep their polygons, texture coordinates and groups. "
+        "For a body with a `surface`, the surface is exported.\n"
+        "\n"
         "  x.glb   one file: glTF 2.0 with morph targets, for browsers, game engines, Blender\n"
         "  x.usda  one file: USD with points, velocities and bounds at every frame\n"
-        "  x.pc2   a file a body and its rest shape x.obj: the Mesh Cache modifier of Blender and "
-        "3ds Max; x.mdd likewise. Several bodies: x-BODY.pc2\n"
+        "  x.pc2   one file per body and its rest shape x.obj, for the Mesh Cache modifier of "
+        "Blender and 3ds Max; x.mdd likewise. Several bodies: x-BODY.pc2\n"
         "  x.pvd   x_000000.vtu, ... with velocities and the index x.pvd, for ParaView\n"
         "  x.obj   x_000000.obj, ... every program reads them; x.ply: x_000000.ply, ... with "
         "velocities\n"
-        "  x.gif   a film, as `brio render` makes it with its defaults; x.webm, x.mp4 likewise\n\n"
-        "Velocities are the simulation's if the scene says `output: {velocities: true}` or lists "
-        "usda there, and otherwise differences of positions between frames. "
-        "The same formats can be written by the run itself: `output: {frames: [glb]}`.\n"
+        "  x.gif   a film, as `brio render` makes it with its defaults; x.webm, x.mp4 likewise\n"
+        "\n"
+        "Velocities are those of the simulation if the scene has `output: {velocities: true}` or "
+        "lists usda there. Otherwise they are differences of positions between frames. The run "
+        "itself can write the same formats: `output: {frames: [glb]}`.\n"
         "Exit code 0: written. 1: it could not be written. 2: the run or the command is not valid.",
     .options = options,
     .examples = "brio convert cloth-out -o cloth.glb\n"

@@ -38,11 +38,17 @@ void print_help(const Command *c, FILE *file)
 /* docs/commands.md */
 static void print_commands(FILE *file)
 {
-    fputs("# The commands\n\n<!-- Written by `brio help commands --markdown`: change the tables in "
-          "cli/, not this file. -->\n\n"
-          "Exit codes: 0 done; 1 the run or check failed, and what and where is said; 2 bad input "
-          "or usage. Results go to the standard output, complaints to the standard error.\n\n"
-          "| command | |\n|---|---|\n",
+    fputs("# The commands\n"
+          "\n"
+          "<!-- Written by `brio help commands --markdown`: change the tables in cli/, not this "
+          "file. -->\n"
+          "\n"
+          "Exit codes: 0: done. 1: the run or check failed; the message has what and where. 2: "
+          "bad input or usage. Results go to the standard output, messages to the standard "
+          "error.\n"
+          "\n"
+          "| command | |\n"
+          "|---|---|\n",
           file);
     for (int i = 0; command_at(i); i++)
         fprintf(file, "| [%s](#brio-%s) | %s |\n", command_at(i)->name, command_at(i)->name,
@@ -70,11 +76,12 @@ static void print_commands(FILE *file)
 
 static void overview(void)
 {
-    printf("brio %s: things that bend, stretch, bounce and collide.\n\n", brio_version());
+    printf("brio %s: simulation of soft bodies, cloth and contact.\n\n", brio_version());
     for (int i = 0; command_at(i); i++)
         printf("  brio %-10s %s\n", command_at(i)->name, command_at(i)->summary);
-    puts("\nStart with `brio run demo`. `brio help run` explains a command, `brio help scene` the "
-         "scene file;\n"
+    puts("\n"
+         "Start with `brio run demo`. `brio help run` explains a command, `brio help scene` the "
+         "scene file.\n"
          "`brio --version` says what this build can do.");
 }
 
@@ -212,14 +219,12 @@ static const Option options[] = {
 
 const Command command_help = {
     .name = "help",
-    .summary = "Explain a command, or the scene file.",
+    .summary = "Explain a command or the scene file.",
     .synopsis = "[COMMAND]\nscene|commands [--markdown]\n--man",
-    .about = "Without a name: all commands. `scene` is the reference of the scene file: every key "
-             "with what it takes, "
-             "its default and "
-             "what it means, and the parameters of shapes, materials, damping models, integrators "
-             "and solvers. "
-             "`commands` is the help of all commands.",
+    .about = "Without a name: lists all commands. `scene` is the reference of the scene file: "
+             "every key with its type, default and meaning, and the parameters of shapes, "
+             "materials, damping models, integrators and solvers. `commands` is the help of all "
+             "commands.",
     .options = options,
     .examples = "brio help run\nbrio help scene",
     .run = run,

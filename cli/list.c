@@ -99,11 +99,11 @@ static const Option options[] = {
 
 const Command command_list = {
     .name = "list",
-    .summary = "Show what there is: integrators, materials, shapes, scenes, ...",
+    .summary = "List integrators, materials, shapes, scenes and more.",
     .synopsis = "integrators|energies|materials|presets|laws|obstacles|damping|forces|constraints|"
                 "solvers|shapes|"
                 "scenes|frames|meshes|keys [--verbose | --json | --markdown]",
-    .about = "Without a name: the lists that there are, and where a scene says which one it wants.",
+    .about = "Without a name: shows all lists, and the scene key that each belongs to.",
     .options = options,
     .examples = "brio list integrators\nbrio list materials --json",
     .run = run,

@@ -529,63 +529,58 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [OUT] = {"--out", 'o', "FILE", "Where the mesh goes; its extension tells the format."},
-    [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
-    [ASCII] =
-        {"--ascii", 0, NULL,
-         "Write text also where the format has a binary form (.ply, .stl, .vtk, .vtu, .msh)."},
-    [BINARY] = {"--binary", 0, NULL, "Write binary data; otherwise so where the format can."},
+    [OUT] = {"--out", 'o', "FILE", "Where the mesh goes; the extension selects the format."},
+    [FORCE] = {"--force", 'f', NULL, "Replace that file if it exists."},
+    [ASCII] = {"--ascii", 0, NULL,
+               "Write text even if the format has a binary form (.ply, .stl, .vtk, .vtu, .msh)."},
+    [BINARY] = {"--binary", 0, NULL, "Write binary data; the default where the format has it."},
     [EDGE] = {"--edge", 0, "LENGTH",
-              "Of tetrahedralise: edges of about this length at most; otherwise as the surface has "
-              "them."},
+              "tetrahedralise: maximum edge length, approximately; default: as in the surface."},
     [QUALITY] = {"--quality", 0, "Q",
-                 "Of tetrahedralise by tetgen: largest ratio of circumradius to shortest edge, "
-                 "from 1.1; otherwise 1.4."},
+                 "tetrahedralise with tetgen: maximum ratio of circumradius to shortest edge, "
+                 "from 1.1; default: 1.4."},
     [WITH] = {"--with", 0, "tetgen|gmsh",
-              "Of tetrahedralise: the program; otherwise tetgen, or gmsh if only that is there."},
+              "tetrahedralise: the program; default: tetgen, or gmsh if only that is installed."},
     [MERGE] = {"--merge", 0, "LENGTH",
-               "Of repair: vertices nearer than this become one; otherwise 1e-7 of the mesh's "
-               "size."},
+               "repair: merge vertices closer than this; default: 1e-7 of the size of the mesh."},
     [GAP] = {"--gap", 0, "LENGTH",
-             "Of repair: how far apart surfaces that intersected shall be; otherwise a thousandth "
-             "of the mean edge."},
-    [JSON] = {"--json", 0, NULL, "What the mesh is like as one JSON object."},
+             "repair: distance between surfaces that intersected; default: a thousandth of the "
+             "mean edge."},
+    [JSON] = {"--json", 0, NULL, "The properties of the mesh as one JSON object."},
     {0}};
 
 const Command command_mesh = {
     .name = "mesh",
-    .summary = "Look at a mesh, convert it to another format, repair it, fill a surface with tets.",
+    .summary = "Inspect, convert or repair a mesh, or fill a surface with tets.",
     .synopsis = "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force]\nrepair IN -o OUT "
                 "[--merge LENGTH] [--gap LENGTH] "
                 "[--force] [--json]\ntetrahedralise SURFACE "
                 "-o BODY [--edge LENGTH] [--quality Q] [--with tetgen|gmsh] [--force] [--json]",
-    .about = "Formats go by the extension: .obj, .off, .ply and .stl hold surfaces, .vtk, .vtu, "
-             ".msh and .mesh also tets, .node and .ele (a pair, either name will do) "
-             "only tets.\n"
+    .about = "The extension selects the format. .obj, .off, .ply and .stl store surfaces; .vtk, "
+             ".vtu, .msh and .mesh also tets; .node and .ele (a pair; name either one) only "
+             "tets.\n"
              "info prints counts, box, volume, area, edge lengths, angles and a histogram of the "
-             "elements' quality (the mean ratio: 1 is regular, 0 flat); lines that start "
-             "with ! are findings: inverted or flat elements, open or branching edges, triangles "
-             "that look to different sides, self-intersections of the surface "
-             "(decided without rounding).\n"
-             "convert keeps all that the other format can hold and says what it left out; of a "
-             "solid in a surface format that is the surface.\n"
-             "repair merges vertices that are in one place, leaves out elements without size, "
-             "elements that occur twice and vertices of no element, turns triangles so that "
-             "neighbours look to the same side and closed components outward, and moves vertices "
-             "until no surface intersects another or itself, as little as it can: components that "
-             "overlap are shifted as a whole, sheets and what meets itself are bent. It says what "
-             "it did and how far vertices moved. What is left is decided without rounding; where "
-             "it could not part surfaces, it names the components (counted from 0 in the order of "
-             "their first vertices), writes what it has and exits with 1. It closes no holes and "
-             "cuts nothing.\n"
-             "tetrahedralise has a closed surface filled by tetgen or gmsh, which must be "
-             "installed (Debian: apt-get install tetgen). Vertices of the surface come "
-             "first, in their order; components inside of others are cavities. Open or "
-             "intersecting surfaces are refused with the place. A scene does "
-             "the same by itself for a body with `mesh: surface.obj` and `kind: solid`.\n"
+             "elements' quality (the mean ratio: 1 is regular, 0 flat); lines that start with ! "
+             "are findings: inverted or flat elements, open or branching edges, triangles with "
+             "inconsistent orientation, self-intersections of the surface (exact arithmetic).\n"
+             "convert keeps everything that the other format can store and says what it left out. "
+             "A solid in a surface format becomes its surface.\n"
+             "repair merges vertices at the same place and removes elements without size, "
+             "duplicate elements and vertices without elements. It orients triangles "
+             "consistently, closed components outward. It then moves vertices, as little as it "
+             "can, until no surface intersects another or itself: it shifts overlapping "
+             "components as a whole and bends sheets and components that intersect themselves. It "
+             "says what it did and how far vertices moved. An exact test finds the intersections "
+             "that are left. If there are any, it names the components (counted from 0 in the "
+             "order of their first vertices), writes the result and exits with 1. It does not "
+             "close holes and does not cut.\n"
+             "tetrahedralise fills a closed surface with tets. It calls tetgen or gmsh, which "
+             "must be installed (Debian: apt-get install tetgen). The vertices of the surface "
+             "come first, in their order. Components inside others are cavities. It rejects open "
+             "or intersecting surfaces and says where. A scene does the same automatically for a "
+             "body with `mesh: surface.obj` and `kind: solid`.\n"
              "Exit code 0: done. 1: stopped, not written, or intersections are left. 2: a file is "
-             "not valid, or cannot be "
-             "filled.",
+             "not valid, or cannot be filled.",
     .options = options,
     .examples = "brio mesh info bunny.obj\nbrio mesh convert bunny.ply bunny.stl\nbrio mesh repair "
                 "jacket.obj -o jacket-repaired.obj\nbrio mesh "

@@ -240,7 +240,7 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [PRINT] = {"--print", 0, NULL, "Only say where the page is."},
+    [PRINT] = {"--print", 0, NULL, "Only print the path of the page."},
     [SERVE] =
         {"--serve", 0, NULL,
          "Serve the page at http://127.0.0.1:PORT/, 8737 unless a number follows, until Ctrl-C."},
@@ -248,16 +248,16 @@ static const Option options[] = {
 
 const Command command_playground = {
     .name = "playground",
-    .summary = "Open the playground: the engine in a page of the browser.",
+    .summary = "Open the playground, a web page with the engine inside.",
     .synopsis = "[--print]\n--serve [PORT] [--print]",
     .about = "Cloth to grab, soft bodies, the energy as a dial, the phase plane, stability "
-             "diagrams, two integrators side by side. The page is one file "
-             "that needs no server and no network; `make playground` builds it. Where no browser "
-             "can be opened, its path is printed.\n\n"
-             "From the file system the engine has one thread: browsers allow more only to pages "
-             "that come with certain headers. --serve gives the page to "
-             "browsers of this machine, and to no other, with these headers; the engine then has a "
-             "thread for each core.",
+             "diagrams, two integrators side by side. The page is one file that needs no server "
+             "and no network; `make playground` builds it. If no browser can be opened, the "
+             "command prints the path.\n"
+             "\n"
+             "Opened as a file, the page has one thread: browsers allow more only for pages that "
+             "a server sends with certain headers. --serve sends the page with these headers, to "
+             "browsers on this machine only. The engine then has one thread per core.",
     .options = options,
     .examples = "brio playground\nbrio playground --serve\nbrio playground --print",
     .run = run,

@@ -229,7 +229,7 @@ static bool damping_at(int i, Entry *e)
                  found->summary,
                  found->citation,
                  found->fields,
-                 found->brakes_translation ? "brakes translation and rotation too"
+                 found->brakes_translation ? "also damps translation and rotation"
                  : found->brakes_rotation  ? "brakes rotation too"
                                            : "deformation only",
                  NULL};
@@ -537,14 +537,11 @@ void print_reference(FILE *file, bool markdown)
               "file. -->\n\n",
               file);
     print_wrapped(file,
-                  "A scene is a YAML file (so JSON as well) in SI units; y is up. Numbers may be "
-                  "written as fractions: "
-                  "1/30. Files are "
-                  "named relative to the scene file. Vertices are counted from 0 and keep the "
-                  "order of the mesh file. "
-                  "Every error is "
-                  "answered with file, line, column and the path of the key; `brio check SCENE` "
-                  "looks without running.",
+                  "A scene is a YAML file, so it may be JSON. Units are SI; y is up. Numbers may "
+                  "be fractions: 1/30. File names are relative to the scene file. Vertices are "
+                  "counted from 0, in the order of the mesh file. Errors name the file, the line, "
+                  "the column and the path of the key. `brio check SCENE` checks a scene without "
+                  "running.",
                   0, 110);
     for (int i = 0; brio__scene_section_at(i); i++)
         print_section(file, brio__scene_section_at(i), markdown);

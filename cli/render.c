@@ -596,53 +596,58 @@ static const Option options[] = {
     [OUT] =
         {"--out", 'o', "FILE",
          "x.png: a picture; x.mp4, x.webm, x.gif: a film; frame-%04d.png: its pictures, numbered."},
-    [FORCE] = {"--force", 'f', NULL, "Replace a file that is there."},
-    [SIZE] = {"--size", 0, "WxH",
-              "Pixels of a picture, of each one side by side or on a sheet; 1280x720."},
-    [TIME] = {"--time", 't', "SECONDS", "The instant of a picture; otherwise the last."},
-    [FRAME] = {"--frame", 0, "N", "The same by the number of the frame, from 0."},
-    [SHEET] = {"--sheet", 0, "N",
-               "N instants on one sheet, at equal distances; several runs have a row each."},
-    [FROM] = {"--from", 0, "SECONDS", "First instant of a film or sheet; 0."},
-    [TO] = {"--to", 0, "SECONDS", "Last instant; the end."},
-    [FPS] = {"--fps", 0, "N", "Frames per second of a film; otherwise time.fps of the scene."},
+    [FORCE] = {"--force", 'f', NULL, "Replace an existing file."},
+    [SIZE] =
+        {"--size", 0, "WxH",
+         "Size in pixels of each picture, also side by side or on a sheet; default: 1280x720."},
+    [TIME] = {"--time", 't', "SECONDS", "The time of a picture; default: the last."},
+    [FRAME] = {"--frame", 0, "N", "The same by frame number, from 0."},
+    [SHEET] = {"--sheet", 0, "N", "N equally spaced instants on one sheet; one row per run."},
+    [FROM] = {"--from", 0, "SECONDS", "Start time of a film or sheet; default: 0."},
+    [TO] = {"--to", 0, "SECONDS", "End time; default: the end of the run."},
+    [FPS] = {"--fps", 0, "N", "Frames per second of a film; default: time.fps of the scene."},
     [SPEED] = {"--speed", 0, "FACTOR",
-               "Simulated seconds in a second of film; 0.25 is slow motion."},
+               "Simulated seconds per second of film; 0.25 is slow motion."},
     [COLOR] = {"--color", 'c', "body|strain|speed",
-               "What colours show; strain and speed with a scale beside."},
+               "What colours show; strain and speed come with a scale."},
     [MAX] = {"--max", 0, "VALUE",
-             "Strain (0.1 is 10 %) or speed (m/s) at the upper end of the scale; otherwise from "
+             "Strain (0.1 is 10 %) or speed (m/s) at the upper end of the scale; default: from "
              "the run."},
     [WIRE] = {"--wire", 'w', NULL, "Draw the edges of the mesh."},
-    [OBSTACLES] = {"--obstacles", 0, "solid|glass|none", "How obstacles look; solid."},
-    [NO_GROUND] = {"--no-ground", 0, NULL, "No floor below bodies that have none."},
+    [OBSTACLES] = {"--obstacles", 0, "solid|glass|none", "How obstacles look; default: solid."},
+    [NO_GROUND] = {"--no-ground", 0, NULL, "Do not add a floor below the bodies."},
     [CAMERA] = {"--camera", 0, "X,Y,Z",
-                "Where the eye is; otherwise where all is seen at all times."},
-    [TARGET] = {"--target", 0, "X,Y,Z", "Where it looks."},
-    [AZIMUTH] = {"--azimuth", 0, "DEGREES", "Direction it looks from: 0 from +z, 90 from +x."},
-    [ELEVATION] = {"--elevation", 0, "DEGREES", "How far from above: 0 level, 90 straight down."},
-    [ZOOM] = {"--zoom", 0, "FACTOR", "Nearer than everything would need: 2 is half the distance."},
-    [STAMP] = {"--stamp", 0, NULL, "Write the time into the picture (a sheet does)."},
+                "Position of the camera; default: where everything is visible at all times."},
+    [TARGET] = {"--target", 0, "X,Y,Z", "Point that the camera looks at."},
+    [AZIMUTH] = {"--azimuth", 0, "DEGREES",
+                 "Direction that the camera looks from: 0 from +z, 90 "
+                 "from +x."},
+    [ELEVATION] = {"--elevation", 0, "DEGREES",
+                   "Angle above the horizon: 0 level, 90 straight "
+                   "down."},
+    [ZOOM] = {"--zoom", 0, "FACTOR", "Move closer than the default view: 2 is half the distance."},
+    [STAMP] = {"--stamp", 0, NULL, "Write the time into the picture (default on a sheet)."},
     [PLAIN] = {"--plain", 0, NULL, "No names of integrators, no times."},
-    [THREADS] = {"--threads", 'j', "N", "Threads; pictures do not depend on it."},
+    [THREADS] = {"--threads", 'j', "N", "Number of threads; pictures do not depend on it."},
     [QUIET] = {"--quiet", 'q', NULL, "No progress; errors only."},
     {0}};
 
 const Command command_render = {
     .name = "render",
-    .summary = "A picture or a film of a run.",
+    .summary = "Draw a picture or a film of a run.",
     .synopsis =
         "RUN... -o x.png [--time SECONDS | --sheet N] [--color body|strain|speed] [--size WxH]\n"
         "RUN... -o x.mp4|x.webm|x.gif [--speed FACTOR] [--fps N]",
-    .about = "RUN is a folder that `brio run` has written; it draws the motion kept there "
-             "(motion.bin). Several runs stand side by side, seen by one camera. Nothing but the "
-             "processor is used: no display, no graphics card, and the same picture to the last "
-             "bit for any number of threads. Films are made through the "
-             "program ffmpeg.\n\n"
-             "Speed is that between neighbouring frames, strain the largest |stretch - 1| of the "
-             "surface against the undeformed shape.\n"
-             "Exit code 0: written. 1: it could not be written. 2: the runs or the command are not "
-             "valid.",
+    .about = "RUN is a folder that `brio run` has written. The command draws the motion stored "
+             "there (motion.bin). Several runs appear side by side, with the same camera. "
+             "Rendering uses the processor only: it needs no display and no graphics card. "
+             "Pictures are the same to the last bit for any number of threads. Films need the "
+             "program ffmpeg.\n"
+             "\n"
+             "Speed is measured between neighbouring frames. Strain is the largest |stretch - 1| "
+             "of the surface relative to the rest shape.\n"
+             "Exit code 0: written. 1: it could not be written. 2: the runs or the command are "
+             "not valid.",
     .options = options,
     .examples = "brio render cloth-out -o cloth.png --time 1.2 --color strain\n"
                 "brio render ball-out -o ball.mp4 --speed 0.5 --stamp\n"

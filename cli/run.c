@@ -328,30 +328,30 @@ static int run(int argc, char **argv)
 }
 
 static const Option options_[] = {
-    [OUT] = {"--out", 'o', "FOLDER", "Where results go; otherwise NAME-out in the current folder."},
+    [OUT] = {"--out", 'o', "FOLDER", "Where results go; default: NAME-out in the current folder."},
     [FORCE] = {"--force", 'f', NULL,
                "Replace earlier results in the folder (only files that brio writes)."},
     [SET] = {"--set", 's', "PATH=VALUE",
              "Change a value of the scene: time.h=1/120, bodies.0.material.E=1e6."},
     [THREADS] = {"--threads", 'j', "N",
-                 "Threads; results do not depend on it. Otherwise one per core."},
+                 "Number of threads; results do not depend on it. Default: one per core."},
     [RESUME] = {"--resume", 'r', NULL, "Continue an interrupted run, to the same bits."},
     [QUIET] = {"--quiet", 'q', NULL,
                "No progress, questions or summary; errors and warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},
     [LINES] =
         {"--json-lines", 0, NULL,
-         "Progress as JSON, a line each, and then the summary, on the standard output; the run "
-         "ends with a checkpoint where nobody reads them any more."},
+         "Progress and then the summary on the standard output, one JSON object per line; the run "
+         "ends with a checkpoint when the reader closes the pipe."},
     [FROM] = {"--from", 0, "CHECKPOINT",
-              "Start from the positions, velocities and time of a checkpoint, of this scene or of "
-              "one with the same bodies (output.checkpoints keeps one for each frame)."},
+              "Start from the positions, velocities and time of a checkpoint of this scene, or of "
+              "a scene with the same bodies (output.checkpoints keeps them)."},
     [EXACT] = {"--exact", 0, NULL,
-               "Check every accepted state for intersections, without rounding; the first one ends "
-               "the run."},
+               "Check every accepted state for intersections with exact arithmetic; the first "
+               "intersection ends the run."},
     [SANDBOX] = {"--sandbox", 0, NULL,
-                 "For scenes of others: read only beside the scene, write only into the folder, "
-                 "start no program, open no connection (Linux)."},
+                 "For scenes that you do not trust: read only next to the scene, write only into "
+                 "the folder, start no program, open no connection (Linux)."},
     [CHECKPOINT_EVERY] = {"--checkpoint-every", 0, "STEPS", NULL},
     [PLUGIN] = OPTION_PLUGIN,
     {0}};
@@ -362,25 +362,23 @@ const Command command_run = {
     .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] "
                 "[--exact] [--from CHECKPOINT] [--sandbox] [--quiet] [--json | --json-lines]",
     .about =
-        "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). "
-        "The folder receives "
-        "report.html (the motion, energies and times in one page), energy.csv, probes.csv, "
-        "frames/, motion.bin, run.json and a checkpoint, which is renewed every few seconds. "
-        "Ctrl-C, SIGTERM and SIGHUP end the run within an iteration of the step at hand (within "
-        "about a second, whatever it is doing), with the results and the checkpoint of the "
-        "last accepted state; --resume continues from it to the same bits, also after a "
-        "crash, and from the first step on. A finished run can be "
-        "made longer: --resume --set "
-        "time.end=20.\n"
-        "A step that takes more than a second shows what it is doing: the iteration, what is "
-        "left beside the tolerance (m/s), contacts, and which two limited it.\n"
-        "With --sandbox the process gives up what a scene has no business to do, before it reads "
-        "any of it: files are read beneath the scene's folder and in those of system libraries "
-        "only, and written beneath the folder of results only, which is made first; it starts no "
-        "program, opens no connection, and a file has 16 GB at most. Where the kernel cannot do "
-        "that, nothing is run.\n"
-        "What `brio check` would question is said before the run, a line each. A run whose "
-        "energy is far beyond what the scene can cause ends as exploded.\n"
+        "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). brio "
+        "writes report.html (the motion, energies and times in one page), energy.csv, probes.csv, "
+        "frames/, motion.bin, run.json and a checkpoint into the folder. It renews the checkpoint "
+        "every few seconds. Ctrl-C, SIGTERM and SIGHUP end the run within one iteration, or "
+        "within about a second if the iteration takes longer. The results and the checkpoint are "
+        "then those of the last accepted state. --resume continues from there to the same bits, "
+        "also after a crash. A finished run can be made longer: --resume --set time.end=20.\n"
+        "If a step takes more than a second, the progress line shows the iteration, the size of "
+        "the last Newton step next to the tolerance (m/s), the contacts, and the pair that "
+        "limited the step.\n"
+        "With --sandbox the process drops its permissions before it reads the scene. It reads "
+        "files only in the folder of the scene and in those of system libraries. It writes files "
+        "only in the folder of results, which it creates first. It starts no program and opens no "
+        "connection, and a file has at most 16 GB. If the kernel does not support this, brio does "
+        "not run the scene.\n"
+        "Before the run brio prints the questions of `brio check`, one per line. If the energy "
+        "grows far above what the scene can cause, the run ends with the verdict exploded.\n"
         "Exit code 0: completed. 1: stopped, failed or exploded. 2: the scene or the command is "
         "not valid; nothing was written.",
     .options = options_,

@@ -183,11 +183,11 @@ static int run(int argc, char **argv)
 
 static const Option options[] = {
     [OUT] = {"--out", 'o', "FOLDER",
-             "Where results go; otherwise NAME-settled in the current folder."},
+             "Where results go; default: NAME-settled in the current folder."},
     [FORCE] = {"--force", 'f', NULL,
                "Replace earlier results in the folder (only files that brio writes)."},
     [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene."},
-    [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it."},
+    [THREADS] = {"--threads", 'j', "N", "Number of threads; results do not depend on it."},
     [JSON] = {"--json", 0, NULL, "The result as one JSON object on the standard output."},
     [PLUGIN] = OPTION_PLUGIN,
     {0}};
@@ -197,10 +197,9 @@ const Command command_settle = {
     .summary = "Find the static equilibrium of a scene.",
     .synopsis = "SCENE [-o FOLDER] [--force] [--set PATH=VALUE]... [--threads N] [--json]",
     .about =
-        "Minimises the potential from the initial state on, without mass and at time 0, and writes "
-        "the result as "
-        "frames and as state.csv "
-        "(one file a body if there are more), from which a scene can start by `state: state.csv`.",
+        "Minimises the potential, starting from the initial state, without mass and at time 0. "
+        "Writes the result as frames and as state.csv (one file per body if there are several). A "
+        "scene can start from it with `state: state.csv`.",
     .options = options,
     .examples = "brio settle cantilever\nbrio settle scenes/cloth.yaml -o hanging --set "
                 "solver.max_iterations=500",

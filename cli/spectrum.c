@@ -471,41 +471,40 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [MODES] = {"--modes", 'n', "N",
-               "How many modes to show: those that hold most energy (12; with --json all)."},
+    [MODES] =
+        {"--modes", 'n', "N",
+         "How many modes to show: those with the most energy (default: 12; with --json all)."},
     [OUT] = {"--out", 'o', "FILE.svg", "Draw energy against frequency."},
-    [FORCE] = {"--force", 'f', NULL, "Replace FILE.svg if it is there."},
-    [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it."},
+    [FORCE] = {"--force", 'f', NULL, "Replace FILE.svg if it exists."},
+    [THREADS] = {"--threads", 'j', "N", "Number of threads; results do not depend on it."},
     [JSON] = {"--json", 0, NULL, "The result as one JSON object on the standard output."},
     [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_spectrum = {
     .name = "spectrum",
-    .summary = "Energy of a run's last state by eigenmode.",
+    .summary = "Show the energy of a run's last state by eigenmode.",
     .synopsis = "RUN [--modes N] [-o FILE.svg] [--force] [--threads N] [--json]",
-    .about = "Takes the scene from RUN/run.json and the last state from RUN/checkpoint, computes "
-             "all vibration modes K phi = w^2 M phi about "
-             "the rest shape, and says how much kinetic and potential energy each holds: where an "
-             "integrator puts the energy that it adds, "
-             "and from where it takes what it damps.\n\n"
+    .about = "Takes the scene from RUN/run.json and the last state from RUN/checkpoint. Computes "
+             "all vibration modes K phi = w^2 M phi about the rest shape and prints the kinetic "
+             "and potential energy of each. This shows which modes gain the energy that an "
+             "integrator adds, and which lose the energy that it damps.\n"
+             "\n"
              "Displacement u and velocity v are sums of the modes, which are orthonormal in the "
-             "mass matrix: mode k holds "
-             "1/2 (phi_k . M v)^2 of kinetic energy and 1/2 w_k^2 (phi_k . M u)^2 of potential. "
-             "The kinetic energies add up to the true "
-             "one exactly; the potentials do for small strain, and the line \"true\" shows how far "
-             "they can be believed.\n\n"
-             "Linear modes do not know large turns. A free body is therefore brought back first by "
-             "its best rigid motion (of a straight "
-             "chain of springs that is the least turn and the mean shift); its rigid velocity is "
-             "then found in the modes of no frequency, "
-             "which stand in one line. Of modes of the same frequency (a square beam bends alike "
-             "in two directions) any mixture is as good: "
-             "read their sum. A body that is held and turned far, as a twisted or swinging one, is "
-             "not brought back.\n\n"
-             "Gravity is constant and no part of the modes: the sag of a body that hangs counts as "
-             "potential of its low modes. At most 3000 "
-             "coordinates, that is 1000 free vertices.",
+             "mass matrix: mode k holds 1/2 (phi_k . M v)^2 of kinetic energy and 1/2 w_k^2 "
+             "(phi_k . M u)^2 of potential. The kinetic energies sum to the true one exactly. The "
+             "potential energies do so for small strain; the line \"true\" shows the difference.\n"
+             "\n"
+             "Linear modes do not describe large rotations. So the command first undoes the best "
+             "rigid motion of a free body (for a straight chain of springs: the smallest rotation "
+             "and the mean shift). Its rigid velocity then appears in the modes of zero "
+             "frequency, which share one line. Modes of equal frequency (a square beam bends "
+             "alike in two directions) are unique only up to a mixture: read their sum. The "
+             "rotation of a fixed body, such as a twisted or swinging one, is not undone.\n"
+             "\n"
+             "Gravity is constant and not part of the modes: the sag of a hanging body counts as "
+             "potential energy of its low modes. The limit is 3000 coordinates, that is 1000 free "
+             "vertices.",
     .options = options,
     .examples = "brio run cantilever -o beam && brio spectrum beam\nbrio spectrum beam --modes 30 "
                 "-o beam.svg\nbrio spectrum beam --json",

@@ -499,33 +499,33 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [INTEGRATOR] = {"--integrator", 0, "NAME", "Its matrix on m x'' = -k x - d x'."},
     [STIFFNESS] = {"--k", 0, "K", "Stiffness of the oscillator, N/m."},
-    [MASS] = {"--m", 0, "M", "Its mass, kg; 1 unless given."},
-    [DRAG] = {"--d", 0, "D", "Its drag, N s/m; 0 unless given."},
+    [MASS] = {"--m", 0, "M", "Its mass, kg; default: 1."},
+    [DRAG] = {"--d", 0, "D", "Its drag, N s/m; default: 0."},
     [STEP] = {"--h", 0, "H", "The step, s."},
     [SET] = {"--set", 's', "PATH=VALUE",
              "Change a value of the scene; with --integrator: integrator.NAME=VALUE."},
-    [AIR] = {"--d0", 0, "RATE", "Drag of the air per mass for the Rayleigh coefficients, 1/s."},
+    [AIR] = {"--d0", 0, "RATE", "Air drag per mass for the Rayleigh coefficients, 1/s."},
     [TERMINAL] = {"--terminal-velocity", 0, "V",
-                  "The same by the speed at which it lets things fall, m/s."},
+                  "The same, given as the terminal velocity of a falling body, m/s."},
     [JSON] = {"--json", 0, NULL, "As one JSON object."},
     [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_stability = {
     .name = "stability",
-    .summary = "Which steps are stable, and what damping methods add by themselves.",
+    .summary = "Show which time steps are stable, and the numerical damping of each method.",
     .synopsis =
         "SCENE [--set PATH=VALUE]... [--d0 RATE | --terminal-velocity V] [--json]\n"
         "--integrator NAME --k K --h H [--m M] [--d D] [--set integrator.NAME=VALUE]... [--json]",
     .about =
-        "Of a scene: the largest eigenvalue k0 of M^-1 K at the initial state, the longest step "
-        "of each explicit method (also with the safety of 1.5 on "
-        "k0), Rayleigh coefficients for explicit methods, and the damping that each implicit "
-        "method adds at the scene's step.\n"
-        "Of an integrator: its matrix on an oscillator, state (x, v), read off by running its "
-        "own code on unit states. Methods with a history have a larger "
-        "matrix; methods that adapt to the energy of the state have none unless their alpha "
-        "is fixed.\n"
+        "With a scene: prints the largest eigenvalue k0 of M^-1 K at the initial state, the "
+        "longest stable step of each explicit method (also with a safety factor of 1.5 on k0), "
+        "Rayleigh coefficients for explicit methods, and the numerical damping of each implicit "
+        "method at the scene's step.\n"
+        "With an integrator: prints its matrix on an oscillator with the state (x, v), measured "
+        "by running its own code on unit states. Methods with a history have a larger matrix. "
+        "Methods that adapt to the energy of the state have no matrix unless their alpha is "
+        "fixed.\n"
         "Exit code 0: done. 1: a step could not be done, or the method is not linear. 2: bad "
         "input, or a method without a matrix.",
     .options = options,

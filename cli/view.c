@@ -63,17 +63,19 @@ static int run(int argc, char **argv)
     return EXIT_DONE;
 }
 
-static const Option options[] = {[PRINT] = {"--print", 'p', NULL, "Only say where the report is."},
+static const Option options[] = {[PRINT] = {"--print", 'p', NULL,
+                                            "Only print the path of the "
+                                            "report."},
                                  {0}};
 
 const Command command_view = {
     .name = "view",
-    .summary = "The report of a run in a browser.",
+    .summary = "Open the report of a run in a browser.",
     .synopsis = "RUN [--print]",
     .about = "RUN is a folder that `brio run` or `brio compare` has written. Opens its "
-             "report.html, which needs no server; where there is no display it prints the path. A "
-             "run that was killed "
-             "has no report yet, and one that went on has an old one: it is then made anew.",
+             "report.html, which needs no server. Without a display it prints the path. If the "
+             "run was killed or continued, the report is missing or out of date; the command then "
+             "writes it again.",
     .options = options,
     .examples = "brio view cloth-out",
     .run = run,

@@ -212,9 +212,9 @@ static const struct {
 };
 
 static const Option options[] = {
-    {"--json", 0, NULL, "one JSON object on standard output"},
-    {"--threads", 0, "N", "threads (default: one per core)"},
-    {"--against", 0, "FILE", "compare with the results of an earlier --json"},
+    {"--json", 0, NULL, "One JSON object on the standard output."},
+    {"--threads", 0, "N", "Number of threads. Default: one per core."},
+    {"--against", 0, "FILE", "Compare with the results of an earlier --json."},
     {0}};
 
 static int run(int argc, char **argv)
@@ -257,7 +257,7 @@ static int run(int argc, char **argv)
 
 const Command command_bench = {
     .name = "bench",
-    .summary = "Measure the engine's speed on this machine.",
+    .summary = "Measure the speed of the engine on this machine.",
     .synopsis = "["
 #define BENCH(bar, name, about) bar #name
 #include "list.def"
@@ -267,7 +267,7 @@ const Command command_bench = {
 #define BENCH(bar, name, about) #name ": " about "\n"
 #include "list.def"
 #undef BENCH
-        "Each other figure is the least of several tries. Timings of a busy machine mean little.",
+        "All other figures are the minimum of several runs. Timings on a busy machine mean little.",
     .options = options,
     .examples = "brio bench elements\nbrio bench --json > bench.json\n"
                 "brio bench newton --against bench.json",

@@ -1,5 +1,5 @@
-/* brio bench solve: solves with the scalar matrix of local/global steps, beside the time that
- * reading its factor takes. */
+/* brio bench solve: solves with the scalar matrix of local/global steps, compared with the time to
+ * read its factor. */
 #include "bench.h"
 
 #include <stdlib.h>

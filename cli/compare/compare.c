@@ -195,18 +195,19 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [INTEGRATORS] = {"--integrators", 'i', "LIST",
                      "bdf2,a-search or, with parameters, 'bdf2,{type: a-search, decay: 10}'."},
-    [SIZES] = {"--h", 0, "LIST", "Step sizes in s: 1/30,1/120. Otherwise the scene's own."},
+    [SIZES] = {"--h", 0, "LIST", "Step sizes in s: 1/30,1/120. Default: that of the scene."},
     [REFERENCE] = {"--reference", 0, "NAME@h",
                    "Measure errors against this run: trapezoidal@1/5000."},
     [OUT] = {"--out", 'o', "FOLDER",
-             "Where results go; otherwise NAME-compared in the current folder."},
+             "Where results go; default: NAME-compared in the current folder."},
     [FORCE] =
         {"--force", 'f', NULL,
          "Replace an earlier comparison in the folder (only files that this command writes)."},
     [SET] = {"--set", 's', "PATH=VALUE",
              "Change a value of the scene, for all trials: solver.tol=1e-9, time.end=2."},
-    [THREADS] = {"--threads", 'j', "N",
-                 "Threads; results do not depend on it, times do. Otherwise one per core."},
+    [THREADS] =
+        {"--threads", 'j', "N",
+         "Number of threads; results do not depend on it, times do. Default: one per core."},
     [QUIET] = {"--quiet", 'q', NULL, "No progress."},
     [JSON] = {"--json", 0, NULL,
               "The result as one JSON object on the standard output, as in compare.json."},
@@ -215,38 +216,36 @@ static const Option options[] = {
 
 const Command command_compare = {
     .name = "compare",
-    .summary = "One scene with many integrators and step sizes.",
+    .summary = "Run one scene with several integrators and step sizes, and compare them.",
     .synopsis = "SCENE --integrators LIST [--h LIST] [--reference NAME@h] [-o FOLDER] [--force] "
                 "[--set PATH=VALUE]... [--json]",
     .about =
-        "Runs the scene once for every integrator and step size, all from the same initial "
-        "state to the same end, and prints what each does to "
-        "energy and momentum, how exact it is and what it costs. The folder receives "
-        "report.html (table, plots and the scene in one file; open "
-        "it in a browser), compare.csv, compare.json and the plots as SVG.\n\n"
-        "Reading the table. \"change\" is the total energy at the end less that of the initial "
-        "state, \"above\" the most that it was above the "
-        "first on the way; the line below the table says what their percentages are taken of "
-        "(never of gravity's energy, whose zero is "
-        "anywhere). \"remainder\" is the part of the change that neither damping nor moved "
-        "points explain: what the method itself did; "
-        "\"unfinished\" is what of it the solver left over, and a smaller solver.tol makes it "
-        "smaller. Momenta are shown where the scene keeps "
-        "them: without gravity, fixed vertices and obstacles. \"real time\" is simulated over "
-        "wall time.\n\n"
+        "Runs the scene once for every integrator and step size, all from the same initial state "
+        "to the same end time. Prints what each run does to energy and momentum, its error and "
+        "its cost. Writes report.html (table, plots and the scene in one file; open it in a "
+        "browser), compare.csv, compare.json and the plots as SVG into the folder.\n"
+        "\n"
+        "Reading the table. \"change\" is the total energy at the end minus the initial one. "
+        "\"above\" is the largest excess over the initial energy during the run. The line below "
+        "the table says what the percentages refer to (never to the energy of gravity, whose zero "
+        "is arbitrary). \"remainder\" is the part of the change that neither damping nor moved "
+        "points explain: the effect of the method. \"unfinished\" is the part of the remainder "
+        "that the solver left over; a smaller solver.tol reduces it. Momenta are shown if the "
+        "scene conserves them: without gravity, fixed vertices and obstacles. \"real time\" is "
+        "simulated time over wall time.\n"
+        "\n"
         "Order and error. The error is the distance of all vertices from the reference at the "
-        "end, the root mean square weighted by mass. "
-        "Without --reference, three or more step sizes tell by Richardson's extrapolation to "
-        "which positions a method converges, "
-        "and how fast: a method of order 2 has a quarter of the error at half the step. Steps "
-        "that are too long for the vibrations of the scene show no "
-        "order at all; choose a short time.end and a small solver.tol to measure one.\n\n"
-        "A method that the scene refuses, that fails or whose energy explodes is a row with "
-        "its reason. Ctrl-C ends within an "
-        "iteration and keeps what is finished.\n"
-        "Exit code 0: all trials were run, whatever became of them. 1: none could run, or "
-        "stopped. 2: the scene or the command is not "
-        "valid; nothing was written.",
+        "end: the root mean square, weighted by mass. Without --reference, brio estimates the "
+        "limit and the order from three or more step sizes by Richardson extrapolation. A method "
+        "of order 2 has a quarter of the error at half the step. If the steps are too long for "
+        "the vibrations of the scene, no order shows. To measure an order, choose a short "
+        "time.end and a small solver.tol.\n"
+        "\n"
+        "If the scene does not support a method, if the method fails, or if its energy explodes, "
+        "its row has the reason. Ctrl-C ends the command within an iteration and keeps the "
+        "finished rows.\n"
+        "Exit code 0: all trials were run, with any outcome. 1: none could run, or stopped. 2: "
+        "the scene or the command is not valid; nothing was written.",
     .options = options,
     .examples = "brio compare cloth --integrators backward-euler,bdf2,a-search --h 1/30,1/120\n"
                 "brio compare demo --integrators 'bdf2,{type: a-search, decay: 10}' -o lively\n"

@@ -152,27 +152,27 @@ static int run(int argc, char **argv)
 
 static const Option options[] = {
     [OUT] = {"--out", 'o', "SCENE.yaml",
-             "Where the scene goes; otherwise NAME.yaml in the current folder."},
-    [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
+             "Where the scene goes; default: NAME.yaml in the current folder."},
+    [FORCE] = {"--force", 'f', NULL, "Replace that file if it exists."},
     {0}};
 
 const Command command_import = {
     .name = "import",
-    .summary = "Turn a scene of another program into a scene of brio.",
+    .summary = "Convert a scene of another program into a scene of brio.",
     .synopsis = "ipc SCENE.txt [-o SCENE.yaml] [--force]\n"
                 "polyfem SCENE.json [-o SCENE.yaml] [--force]",
     .about =
-        "ipc: the text scenes of the reference code of incremental potential contact "
-        "[Li2020]. Meshes are looked for beside the file and in the folders above it "
-        "(their names are relative to the root of that code), and named relative to the scene "
-        "that is written. Lengths that the other code measures by the "
-        "diagonal of the scene's box (dHat, epsv, tol) are written in metres.\n"
+        "ipc: the text scenes of the reference code of incremental potential contact [Li2020]. "
+        "Mesh names are relative to the root of that code; brio looks for the meshes next to the "
+        "file and in the folders above it. The written scene names them relative to itself. "
+        "Lengths that the other code measures in diagonals of the scene's box (dHat, epsv, tol) "
+        "are converted to metres.\n"
         "polyfem: JSON scenes of three-dimensional elasticity with contact. Displacements that "
         "are formulas of time become keys of scripts, one for each step.\n"
-        "Line by line it says what was not taken over, and why; what the motion depends on is "
-        "marked LOST. The scene is loaded once to see that it can run.\n"
-        "Exit code 0: written, it loads, and nothing is lost. 1: written, but it does not "
-        "load, or something is lost. 2: the file is not valid; nothing is written.",
+        "It prints a line for everything that it did not convert, with the reason. Lines that "
+        "affect the motion are marked LOST. It then loads the scene once to see that it can run.\n"
+        "Exit code 0: the scene is written and loads, and nothing is lost. 1: it is written, but "
+        "does not load, or something is lost. 2: the file is not valid; nothing is written.",
     .options = options,
     .examples = "brio import ipc input/tutorialExamples/2cubesFall.txt -o cubes.yaml && brio run "
                 "cubes.yaml\n"

@@ -152,31 +152,34 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [PORT] = {"--port", 'p', "N", "Serve at this port; otherwise 8747, or any that is free."},
-    [NO_OPEN] = {"--no-open", 0, NULL, "Only print the address; open no browser."},
+    [PORT] = {"--port", 'p', "N", "Serve at this port; default: 8747, or any free port."},
+    [NO_OPEN] = {"--no-open", 0, NULL, "Only print the address; do not open a browser."},
     [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene: time.h=1/120."},
-    [THREADS] = {"--threads", 'j', "N", "Threads of the engine. Otherwise one per core."},
+    [THREADS] = {"--threads", 'j', "N", "Threads of the engine. Default: one per core."},
     [PLUGIN] = OPTION_PLUGIN,
     {0}};
 
 const Command command_live = {
     .name = "live",
-    .summary = "Run a scene and take part in it, in a browser.",
+    .summary = "Run a scene in a browser, where you can grab bodies and change settings.",
     .synopsis = "SCENE [--port N] [--no-open] [--set PATH=VALUE]... [--threads N]",
     .about =
-        "Runs SCENE here, with all of the engine, and shows it in a browser of this machine. Drag "
-        "a body to pull it, drag beside it to turn the view. The panel changes materials, "
-        "damping, gravity, the step and the integrator while it runs; curves show the "
-        "energies. Space plays and pauses, S does one step, R starts again, N gives a nudge.\n\n"
-        "The clock of the simulation follows the wall's where the machine is fast enough. A step "
-        "that cannot be done, or a motion that explodes, pauses it with the reason; change "
-        "something and play on, or start again.\n\n"
-        "Record writes what happens from then on to NAME-live-1, NAME-live-2, ... in the current "
-        "folder: runs that `brio view`, `brio render` and `brio convert` read. Nothing else "
-        "is written.\n\n"
-        "Only programs on this machine reach the server, and only with the token in the address "
-        "that is printed. A closed tab ends nothing: open the address again. A second "
-        "browser may watch. Ctrl-C ends everything.",
+        "Runs SCENE in the native engine and shows it in a browser on this machine. Drag a body "
+        "to pull it; drag the background to turn the view. The panel changes materials, damping, "
+        "gravity, the step and the integrator during the run. Curves show the energies. Space "
+        "plays and pauses, S makes one step, R restarts, N gives a nudge.\n"
+        "\n"
+        "The simulation runs in real time if the machine is fast enough. If a step fails or the "
+        "motion explodes, the simulation pauses and shows the reason. Change something and play "
+        "on, or restart.\n"
+        "\n"
+        "Record writes the motion from then on to NAME-live-1, NAME-live-2, ... in the current "
+        "folder. These are runs that `brio view`, `brio render` and `brio convert` read. Nothing "
+        "else is written.\n"
+        "\n"
+        "Only programs on this machine reach the server, and only with the token in the printed "
+        "address. If you close the tab, the simulation continues: open the address again. A "
+        "second browser may watch. Ctrl-C ends the program.",
     .options = options,
     .examples = "brio live cloth\nbrio live scenes/cloth.yaml --port 9000 --no-open\n"
                 "brio live wound-bar --set integrator=a-search",

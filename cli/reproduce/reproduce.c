@@ -391,26 +391,29 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [OUT] = {"--out", 'o', "FOLDER", "Write plots and tables there as well."},
     [FORCE] = {"--force", 0, NULL, "Overwrite files of that name in FOLDER."},
-    [FINE] = {"--fine", 0, NULL, "References at short steps too, where they would take long."},
+    [FINE] = {"--fine", 0, NULL, "Also compute references at short steps, which may take long."},
     [ALL] = {"--all", 0, NULL, "All of them, one after another (about an hour and a half)."},
     [REPORT] = {"--report", 0, "FOLDER",
-                "With --all: results, plots and one page of all claims there, renewed as it goes."},
-    [RESUME] = {"--resume", 'r', NULL, "With --all: keep what this version has in FOLDER already."},
+                "With --all: write results, plots and one page of all claims there, and update "
+                "them during the run."},
+    [RESUME] = {"--resume", 'r', NULL,
+                "With --all: keep results of this version that are already "
+                "in FOLDER."},
     [JSON] = {"--json", 0, NULL, "As JSON."},
-    [THREADS] = {"--threads", 0, "N", "Threads; the numbers do not depend on them."},
+    [THREADS] = {"--threads", 0, "N", "Number of threads; the results do not depend on it."},
     {0}};
 
 static const char *name_at(int i) { return reproduction_at(i) ? reproduction_at(i)->name : NULL; }
 
 const Command command_reproduce = {
     .name = "reproduce",
-    .summary = "A table or figure of a paper beside our numbers.",
+    .summary = "Compare a table or figure of a paper with our numbers.",
     .synopsis = "[list]\nNAME [-o FOLDER] [--fine]\n--all --report FOLDER [--resume]",
-    .about = "Runs the experiment again and prints the paper's figure beside ours, with the "
-             "tolerance and a verdict for each line. The exit "
-             "code is 1 if a line is missed. What a paper leaves out and how it was found is said "
-             "at the top. \"refuted\" marks a statement of a paper that does not hold; "
-             "docs/errata.md derives what holds instead.",
+    .about = "Repeats the experiment and prints the paper's figure next to ours, with the "
+             "tolerance and a verdict for each line. The exit code is 1 if a line is missed. The "
+             "first lines say which values the paper leaves out and how we found them. "
+             "\"refuted\" marks a statement of a paper that does not hold; docs/errata.md derives "
+             "what holds instead.",
     .options = options,
     .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce "
                 "shinya2004-regions -o plots",

@@ -1,7 +1,7 @@
-/* brio: things that bend, stretch, bounce and collide.
+/* brio: simulation of soft bodies, cloth and contact.
  *
- * This header and those that it includes are the public interface and its documentation. The way
- * of the data:
+ * This header and those that it includes are the public interface and its documentation. The data
+ * flow:
  *
  *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
  *                           -> integrator -> minimise -> energies, linear solver -> next state
@@ -9,22 +9,24 @@
  * Conventions. SI units, y is up, angles in radians unless a name says degrees. Arrays of points
  * hold x, y, z per vertex. The library never prints and never exits: it calls the log hook.
  *
- * Errors. Functions that can fail return a BrioStatus: zero is fine, positive values are outcomes
- * of the mathematics that the caller may act on, negative values are errors. Those that can refuse
- * for a reason worth a sentence take a `BrioError *error` last, which receives the sentence if they
- * fail; it may be NULL. What fails leaves its outputs and the object as they were.
+ * Errors. Functions that can fail return a BrioStatus. Zero means success. Positive values are
+ * numerical outcomes that the caller may act on. Negative values are errors. Functions whose
+ * failure needs an explanation take a `BrioError *error` as the last argument. It receives a
+ * sentence if they fail; it may be NULL. A function that fails leaves its outputs and the object
+ * unchanged.
  *
- * Arguments. A pointer must not be NULL unless its description says that it may be. A handle
- * (BrioSim, BrioSystem, BrioState, BrioBuilder) must be alive. Every function checks both. If they
- * do not hold, it changes nothing and returns BRIO_ERROR_ARGUMENT; a function without a status
- * returns NULL, NAN, 0 for a count, -1 for a number in a list, or nothing. What frees takes NULL
- * and what was freed already. A freed handle is found by its address: if a new object of the same
- * kind has that address, the call goes to the new one. Not checked: lengths of arrays, a BrioMesh
- * or another plain struct that was freed, a stepper outside of its step, and one object in two
+ * Arguments. A pointer must not be NULL unless its description allows it. A handle (BrioSim,
+ * BrioSystem, BrioState, BrioBuilder) must be alive. Every function checks both. If an argument is
+ * not valid, the function changes nothing and returns BRIO_ERROR_ARGUMENT. A function without a
+ * status returns NULL, NAN, 0 for a count, -1 for an index, or nothing. Functions that free accept
+ * NULL and freed handles. A freed handle is recognised by its address: if a new object of the same
+ * kind has that address, the call goes to the new object. Not checked: lengths of arrays, freed
+ * plain structs such as BrioMesh, a stepper outside its step, and use of one object from two
  * threads at once.
  *
- * Definitions. What creates something takes a struct that describes it, and brio_default_NAME
- * returns that struct with its defaults: take it and set what differs.
+ * Definitions. A function that creates an object takes a struct that describes it.
+ * brio_default_NAME returns that struct with default values: call it, then set the members that
+ * differ.
  * Licence: MIT. */
 #ifndef BRIO_BRIO_H
 #define BRIO_BRIO_H
@@ -45,9 +47,9 @@ extern "C" {
 #define BRIO_VERSION_MAJOR 0
 #define BRIO_VERSION_MINOR 1
 #define BRIO_VERSION_PATCH 0
-/* The binary interface, the number in libbrio.so.N. It changes when a program that was compiled
- * before could go wrong with the new library: a struct, a constant or the parameters of a function
- * became others, or something went away. New functions, and new structs, leave it as it is. A
+/* The binary interface, the number in libbrio.so.N. It changes when a program compiled for an
+ * earlier version might fail with the new library: a struct, a constant or the parameters of a
+ * function changed, or something was removed. New functions and new structs do not change it. A
  * program that loads the library at run time compares this number with brio_abi(). */
 #define BRIO_ABI 2
 
@@ -82,7 +84,7 @@ typedef enum BrioStatus {
 BRIO_API const char *brio_status_name(BrioStatus status); /* "NOT_CONVERGED" */
 BRIO_API const char *brio_status_text(BrioStatus status); /* the sentence of the list */
 
-/* Where and why something in a file was refused. `line` and `column` count from 1; 0 means
+/* Where and why a file was rejected. `line` and `column` count from 1; 0 means
  * unknown. */
 typedef struct BrioError {
     BrioStatus status;
@@ -99,7 +101,7 @@ BRIO_API const char *brio_version(void); /* "0.1.0" */
 BRIO_API int brio_abi(void);             /* BRIO_ABI of the library that is loaded */
 
 /* --------------------------------------------------------------------------------------
- * Hooks: log, memory, threads. Set them before anything else; they hold for the whole process.
+ * Hooks: log, memory, threads. Set them before anything else. They apply to the whole process.
  * -------------------------------------------------------------------------------------- */
 
 typedef enum BrioLogLevel {
@@ -141,8 +143,8 @@ typedef struct BrioField {
     const char *name;
     /* BRIO_VECTOR takes three values, BRIO_LIST 1 + BRIO_MAX_LIST, the others one */
     BrioFieldType type;
-    /* "Pa", "" for none; "J|rest": the word may stand for the number, and is stored as INFINITY; of
-     * a BRIO_CHOICE the words to choose from, "inner|outer": stored is which, from 0 */
+    /* "Pa", "" for none. "J|rest": the word may replace the number and is stored as INFINITY. For a
+     * BRIO_CHOICE the words to choose from, "inner|outer"; the stored value is the index, from 0 */
     const char *unit;
     /* default (each component of a vector); NAN: no default, see `required`; a list is empty */
     double default_value;
@@ -187,8 +189,8 @@ typedef struct BrioMesh {
     int32_t *triangle;  /* triangle_count x 3; for a solid, filled by brio_mesh_surface, outward */
     int32_t *edge;      /* edge_count x 2: lines and springs */
     uint8_t *edge_kind; /* edge_count, or NULL: BRIO_EDGE_* */
-    /* what the file says of its faces beyond triangles; NULL: nothing. Results carry it on,
-     * simulating does not need it */
+    /* what the file contains about faces besides triangles; NULL: nothing. It is copied to results;
+     * the simulation does not need it */
     BrioFaces *faces;
 } BrioMesh;
 
@@ -199,7 +201,7 @@ enum { BRIO_EDGE_STRUCTURAL = 0, BRIO_EDGE_SHEAR = 1, BRIO_EDGE_BEND = 2 };
 BRIO_API BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error);
 
 /* Makes a mesh of a named shape ("box", "ball", ... see `brio list shapes`) from the values of its
- * field table; start from brio_fields_defaults and set what differs with brio_fields_set. NULL: the
+ * field table; start from brio_fields_defaults and change values with brio_fields_set. NULL: the
  * defaults. */
 BRIO_API BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **mesh,
                                     BrioError *error);
@@ -241,11 +243,11 @@ BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past
 BRIO_API const char *brio_preset_at(int i);
 BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
-/* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x
- * only; points are vertices with mass and nothing between them; a shell is a sheet of triangles. An
- * affine body has twelve coordinates, whatever its mesh (tets or a closed surface): it moves as
- * x = A X + p, and the material `affine` keeps A close to a rotation; of the material of a solid it
- * takes E and rho. */
+/* AUTO takes the kind from the material. A bar1d is a line of edges that moves along x only. Points
+ * are vertices with mass and without elements. A shell is a sheet of triangles. An affine body has
+ * twelve coordinates for any mesh (tets or a closed surface). It moves as x = A X + p, and the
+ * material `affine` keeps A close to a rotation. If the material is that of a solid, the body uses
+ * its E and rho. */
 typedef enum BrioKind {
     BRIO_KIND_AUTO,
     BRIO_KIND_SOLID,
@@ -276,60 +278,59 @@ BRIO_API BrioBodyDef brio_default_body(void);
 BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error);
 BRIO_API void brio_builder_free(BrioBuilder *builder);
 BRIO_API void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]);
-/* Returns the body's number through `body` (may be NULL). The error names the element or vertex
- * that is at fault. */
+/* Returns the body's number through `body` (may be NULL). The error names the bad element or
+ * vertex. */
 BRIO_API BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body,
                                       BrioError *error);
 BRIO_API BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices,
                                      int64_t count,
                                      /* script: may be NULL */
                                      const BrioScript *script, BrioError *error);
-/* A spring of stiffness k (N/m) and no length from a vertex to a point. */
+/* A spring of stiffness k (N/m) and rest length zero from a vertex to a point. */
 BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex,
                                         const double point[3], double k, const BrioScript *script,
                                         BrioError *error);
-/* A rigid rod: two vertices, of one body or of two, stay `length` apart (NAN: as far as they are in
- * the initial state, from which a given length must not differ). Other constraints: constraint.h.
- */
+/* A rigid rod: two vertices, of one body or of two, keep the distance `length`. NAN: the distance
+ * in the initial state; a given length must equal it. Other constraints: constraint.h. */
 BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
                                      int32_t vertex_b, double length, BrioError *error);
-/* Forces beside gravity (docs/forces.md): "constant", "wind", ...: `brio list forces`. Those with a
- * potential are part of P, the others act as forces of the step; the ledger books the work of
- * both. */
+/* Forces in addition to gravity (docs/forces.md): "constant", "wind", ...: `brio list forces`.
+ * Those with a potential are part of P. The others act as forces of the step. The ledger books the
+ * work of both. */
 BRIO_API const char *brio_force_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 BRIO_API const BrioField *brio_force_fields(const char *type); /* NULL: no such force */
 
-/* Of the type "function": its vertices, one after the other, and what is wanted of them. */
+/* For the type "function": the vertices, one after the other, and the requested outputs. */
 typedef struct BrioForceCall {
     double time; /* s */
     int64_t count;
     const double *x; /* count x 3: positions */
     const double *v; /* count x 3: velocities; NULL: the force has a potential */
-    /* count x 3 (N), comes filled with zeros; with a potential minus its gradient. NULL: not
-     * wanted */
+    /* count x 3 (N), initially zero; with a potential: minus its gradient. NULL: not requested */
     double *force;
-    /* count x 6: xx, xy, xz, yy, yz, zz of the Hessian of the potential by each vertex alone, comes
-     * filled with zeros; NULL: not wanted */
+    /* count x 6: xx, xy, xz, yy, yz, zz of the Hessian of the potential with respect to each single
+     * vertex, initially zero; NULL: not requested */
     double *hessian;
 } BrioForceCall;
-/* Returns the potential in J; of a force without one nothing is made of it. A function of its
- * arguments only: the same call gives the same numbers. */
+/* Returns the potential in J; the value is ignored if the force has no potential. The function must
+ * depend on its arguments only: the same call gives the same numbers. */
 typedef double BrioForceFunction(void *user, const BrioForceCall *call);
 
 typedef struct BrioForceDef {
     const char *name; /* NULL: "force0", ... */
     const char *type;
     double values[BRIO_MAX_VALUES]; /* of the type's field table */
-    /* Which bodies, by number; none: all. Of these the vertices in `box` (two corners) and `sphere`
-     * (centre, radius), at the start, unless NAN; or, of one body, those in `vertices`. */
+    /* Which bodies, by number; none: all. Of these bodies the vertices that are initially inside
+     * `box` (two corners) and `sphere` (centre, radius), unless NAN. Or, for one body, those in
+     * `vertices`. */
     int body_count;
     const int *bodies;
     int64_t vertex_count;
     const int32_t *vertices;
     double box[6], sphere[4];
     /* The factor of the force: rows t, factor, linear in between; times a formula of t, x, y, z.
-     * Both may be missing. Of "constant" also three formulas, one for each component; of
-     * "potential" the formula is the potential. */
+     * Both are optional. "constant" also takes three formulas, one per component. For "potential"
+     * the formula is the potential. */
     int64_t key_count;
     const double *keys;
     int formula_count;
@@ -343,72 +344,74 @@ typedef struct BrioForceDef {
     int has_potential; /* the function returns one, and its force is minus the gradient */
 } BrioForceDef;
 BRIO_API BrioStatus brio_default_force(const char *type, BrioForceDef *def, BrioError *error);
-/* One value by name, three of a vector. */
+/* Sets one value by name; three numbers for a vector. */
 BRIO_API BrioStatus brio_force_set(BrioForceDef *def, const char *name, const double *value,
                                    BrioError *error);
-/* After the bodies that it acts on. All is copied but `user`. Forces are numbered from 0. */
+/* Call it after adding the bodies that the force acts on. Everything except `user` is copied.
+ * Forces are numbered from 0. */
 BRIO_API BrioStatus brio_builder_force(BrioBuilder *builder, const BrioForceDef *def,
                                        BrioError *error);
 
-/* How bodies meet each other, themselves and obstacles. Barriers, -kappa (d - dhat)^2 ln(d/dhat) at
- * a distance d < dhat (beyond `thickness`), let nothing through [Li2020]; only integrators with the
- * trait BRIO_END_IS_SOLVED can be used with them. Penalties are springs of stiffness kappa that
- * push back what came closer than dhat to an obstacle or, with `self`, vertices that came closer
- * than that to each other; they may be passed. */
-/* For values that brio can choose itself, from meshes, masses and stiffness (docs/defaults.md). */
+/* Contact of bodies with each other, with themselves and with obstacles. Barriers, -kappa (d -
+ * dhat)^2 ln(d/dhat) at a distance d < dhat (beyond `thickness`), let nothing through [Li2020].
+ * They need an integrator with the trait BRIO_END_IS_SOLVED. Penalties are springs of stiffness
+ * kappa. They push vertices away from an obstacle that is closer than dhat and, with `self`, from
+ * vertices that are closer than that. They do not prevent penetration. */
+/* Value that brio chooses from meshes, masses and stiffness (docs/defaults.md). */
 #define BRIO_AUTO INFINITY
 
-/* What happens to bodies that begin too close. */
+/* How to treat bodies that start too close. */
 typedef enum BrioContactStart {
-    BRIO_START_STRICT,  /* nothing: intersections are refused, barriers act at once */
-    BRIO_START_RELAX,   /* barriers begin without force and grow to dhat */
-    BRIO_START_UNTANGLE /* intersecting bodies are moved apart first, then as relax */
+    BRIO_START_STRICT,  /* reject intersections; barriers act at once */
+    BRIO_START_RELAX,   /* barriers start without force and grow to dhat */
+    BRIO_START_UNTANGLE /* move intersecting bodies apart first, then relax */
 } BrioContactStart;
 typedef struct BrioContactDef {
     /* "ipc", "cubic", "penalty" ...: `brio list laws`; NULL: ipc */
     const char *law;
-    /* m; BRIO_AUTO: a tenth of the shortest of the bodies' median edges, at most 1/250 of the size
-     * of the smallest body */
+    /* m; BRIO_AUTO: a tenth of the smallest median edge of a body, at most 1/250 of the size of the
+     * smallest body */
     double dhat;
-    /* m, of penalties: below this distance vertices push each other apart, those of one body if
-     * they are farther apart at rest; 0: never */
+    /* m, for penalties: vertices repel below this distance, those of one body only if they are
+     * farther apart at rest; 0: never */
     double self;
-    double kappa;     /* N/m; BRIO_AUTO or NAN: by pair of bodies, as stiff as what touches */
-    double thickness; /* m: distances count from there */
-    double mu;        /* coefficient of friction, unless brio_builder_friction says otherwise */
-    /* m/s: friction holds below this speed instead of sliding; BRIO_AUTO: 3e-4 of the speed that
-     * the smallest body has after falling by its size */
+    double kappa;     /* N/m; BRIO_AUTO or NAN: per pair of bodies, from their stiffness */
+    double thickness; /* m: minimum distance between surfaces */
+    double mu;        /* friction coefficient, unless brio_builder_friction sets another */
+    /* m/s: friction sticks below this speed; BRIO_AUTO: 3e-4 of the speed that the smallest body
+     * reaches when it falls by its own size */
     double epsv;
-    /* how often friction takes its normal forces in a solve: 1, at the start of the step only; 0,
-     * until its force no longer changes */
+    /* how often a solve updates the normal forces of friction. 1: at the start of the step only; 0:
+     * until the friction force no longer changes */
     int friction_iterations;
     BrioContactStart start;
-    double relax_time; /* s: how long the barriers take to grow to dhat; for relax and untangle */
+    double relax_time; /* s: time in which barriers grow to dhat; for relax and untangle */
 } BrioContactDef;
 /* ipc, strict, relax_time 0.1, and all other values BRIO_AUTO or 0 */
 BRIO_API BrioContactDef brio_default_contact(void);
-/* Without it, bodies meet planes only, by such barriers. */
+/* Without it, bodies collide with planes only, through such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
-/* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be
+/* A plane that keeps vertices on the side that `normal` (any length) points to. `name` may be
  * NULL. Obstacles of all kinds are numbered together from 0. */
 BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name,
                                        const double point[3], const double normal[3],
                                        BrioError *error);
-/* A solid that vertices meet by its signed distance: "sphere", "box", "cylinder" or "capsule" with
- * the values of the shape's field table (brio_shape_fields; those of its mesh mean nothing). X ->
- * linear X + translate, row by row, where linear is a rotation. For all contact laws; edges and
- * faces between vertices do not see it. */
+/* A solid given by its signed distance: "sphere", "box", "cylinder" or "capsule" with the values of
+ * the shape's field table (brio_shape_fields; values that describe its mesh are ignored). X ->
+ * linear X + translate, row by row, where linear is a rotation. For all contact laws. Only vertices
+ * collide with it, not edges and faces. */
 BRIO_API BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape,
                                        const double *values, const double linear[9],
                                        const double translate[3], BrioError *error);
-/* Ground by its heights, `rows` rows along z of `columns` heights along x, `spacing` apart, centred
- * at the origin, with a smooth surface through them. The placement is as above. */
+/* Ground given by heights: `rows` rows along z of `columns` heights along x, `spacing` apart,
+ * centred at the origin, with a smooth surface through them. The transform is as above. */
 BRIO_API BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int columns,
                                              int rows, const double *height, double spacing,
                                              const double linear[9], const double translate[3],
                                              BrioError *error);
-/* Triangles (of the mesh's surface), or segments where the mesh has none, or else its vertices as
- * points, that stand still or follow a script. X -> linear X + translate,
+/* An obstacle made of the triangles of the mesh's surface; without triangles of its segments;
+ * without segments of its vertices as points. It is at rest or follows a script. X -> linear X +
+ * translate,
  * row by row. For contact by barriers. */
 typedef struct BrioObstacleDef {
     const char *name;     /* NULL: "obstacle0", ... */
@@ -419,13 +422,14 @@ typedef struct BrioObstacleDef {
 BRIO_API BrioObstacleDef brio_default_obstacle(void);
 BRIO_API BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def,
                                           BrioError *error);
-/* Two bodies or obstacles by number, BRIO_OBSTACLE(k) for the latter: their coefficient of
- * friction; that they pass through each other. Both may be the same body: it and itself. */
+/* Two bodies or obstacles by number, BRIO_OBSTACLE(k) for obstacles: sets their friction
+ * coefficient; lets them pass through each other. Both numbers may be the same body: contact with
+ * itself. */
 #define BRIO_OBSTACLE(k) (-1 - (k))
 BRIO_API BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu,
                                           BrioError *error);
 BRIO_API BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *error);
-/* Refuses initial states that touch a plane or are behind it, unless contact untangles. */
+/* Fails if the initial state touches a plane or is behind it, unless contact untangles. */
 BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system,
                                         BrioState **state, BrioError *error);
 
@@ -446,8 +450,8 @@ BRIO_API const int32_t *brio_body_tets(const BrioSystem *system, int body, int64
 BRIO_API BrioStatus brio_state_copy(const BrioState *from, BrioState **copy, BrioError *error);
 BRIO_API void brio_state_assign(BrioState *to, const BrioState *from); /* of the same system */
 BRIO_API void brio_state_free(BrioState *state);
-/* Coordinates and their velocities, 3 for each block of coordinates, to look at: they are there as
- * long as the state. What sets them is brio_sim_set_positions. */
+/* Coordinates and their velocities, 3 per coordinate block, read-only. They are valid as long as
+ * the state exists. brio_sim_set_positions changes them. */
 BRIO_API const double *brio_state_q(const BrioState *state);
 BRIO_API const double *brio_state_v(const BrioState *state);
 
@@ -457,10 +461,10 @@ BRIO_API const double *brio_state_v(const BrioState *state);
 
 typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solver */
 
-/* What a solve is for; it decides what tol is if that is BRIO_AUTO. */
+/* Purpose of a solve; it determines tol if that is BRIO_AUTO. */
 typedef enum BrioQuality {
     BRIO_QUALITY_AUTO, /* film with barrier contact, exact without */
-    /* 1e-2 of the speed of the smallest body after falling by its size */
+    /* 1e-2 of the speed of the smallest body after it fell by its own size */
     BRIO_QUALITY_PREVIEW,
     BRIO_QUALITY_FILM, /* 3e-4 of it; with friction 0.01 epsv */
     BRIO_QUALITY_EXACT /* 1e-8 m/s */
@@ -475,14 +479,13 @@ typedef struct BrioSolverOptions {
     double tol;         /* m/s: Newton stops when max|dq|/h < tol; BRIO_AUTO: by `quality` */
     int max_iterations;
     double linear_tol; /* relative residual of iterative linear solvers */
-    int max_halvings;  /* how often a step that fails is tried again in halves */
+    int max_halvings;  /* how often a failed step is halved and tried again */
     /* of local-global */
     int iterations;       /* in every solve */
-    int single_precision; /* of the constant factor; residuals are in double precision anyway */
-    /* earlier iterations that L-BFGS looks back on; -1: 0 if all energies are projections, and 5
-     * otherwise */
+    int single_precision; /* of the constant factor; residuals are always in double precision */
+    /* past iterations that L-BFGS uses; -1: 0 if all energies are projections, otherwise 5 */
     int memory;
-    /* of linear solvers that have some of their own (petsc: "-pc_type ..."); NULL: none */
+    /* options of linear solvers that have their own (petsc: "-pc_type ..."); NULL: none */
     const char *linear_options;
     BrioQuality quality;
 } BrioSolverOptions;
@@ -510,17 +513,17 @@ typedef struct BrioSimDef {
 } BrioSimDef;
 BRIO_API BrioSimDef brio_default_sim(const char *integrator); /* with the integrator's defaults */
 
-/* Takes over system and state: brio_sim_free frees them; if it fails, they are freed at once. */
+/* Takes ownership of system and state: brio_sim_free frees them. If the call fails, it frees them
+ * at once. */
 BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
                                     BrioSim **sim, BrioError *error);
 /* Loads a scene file. Nothing is written anywhere. */
 BRIO_API BrioStatus brio_sim_load(const char *scene, BrioSim **sim, BrioError *error);
-/* The same from text in memory. `name` is what messages call it; mesh files are looked for beside
- * it. */
+/* The same from text in memory. Messages call it `name`; mesh files are relative to its folder. */
 BRIO_API BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim,
                                    BrioError *error);
 /* Where a scene comes from: a file or the name of a scene that ships; or `text`, and then `name` as
- * above. `sets` are changes as of --set of the program, like "time.h=1/120". */
+ * above. `sets` are changes as for the option --set, such as "time.h=1/120". */
 typedef struct BrioSource {
     const char *name;
     const char *text; /* NULL: from the file */
@@ -528,39 +531,39 @@ typedef struct BrioSource {
     const char *const *sets;
     int set_count;
 } BrioSource;
-BRIO_API BrioSource brio_default_source(void); /* nothing: give at least the name */
+BRIO_API BrioSource brio_default_source(void); /* empty: set at least the name */
 BRIO_API BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *error);
 BRIO_API const char *brio_scenes_folder(void); /* of the scenes that ship, NAME.yaml */
 BRIO_API void brio_sim_free(BrioSim *sim);
 
-/* One step of the scene's h, or of any h. A step that cannot be solved is tried again in halves; if
- * that fails too, the state is left as it was and `error` tells why. */
+/* One step with the scene's h, or with any h. A step that cannot be solved is halved and tried
+ * again. If that fails too, the state stays unchanged and `error` has the reason. */
 BRIO_API BrioStatus brio_sim_step(BrioSim *sim, BrioError *error);
 BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error);
-/* A look into a step while it is made: one iteration of one of its solves. */
+/* One iteration of a solve within a step, for a watch function. */
 typedef struct BrioIteration {
     int64_t step;   /* number of the step, from 1 */
-    double time, h; /* s: where the step, or the half of it that is tried, starts; its length */
+    double time, h; /* s: start of the step, or of the current half of it; its length */
     int halvings;   /* how often the step was halved for it; 0: the whole step */
     int iteration;  /* iterations of this solve that are done, from 0 */
-    /* m/s: max|dq|/h of the last of them, which is what is left to do, and at what it ends. Speed
-     * is NAN before the first; both are NAN of solvers that end after a fixed number. */
+    /* m/s: max|dq|/h of the last iteration, and the value below which the solve ends. `speed` is
+     * NAN before the first iteration. Both are NAN for solvers with a fixed number of
+     * iterations. */
     double speed, tol;
     int contacts; /* pairs closer than dhat, as in the ledger; of this process */
-    /* fraction of their way in this step that scripted vertices have come */
+    /* fraction of their path in this step that scripted vertices have covered */
     double moved;
-    /* names of the bodies or obstacles between which the last iteration had to be cut short; the
-     * first alone: its elements would have inverted; NULL: nothing was cut */
+    /* names of the bodies or obstacles whose distance limited the last iteration; the first alone:
+     * its elements would have inverted; NULL: no limit */
     const char *limit[2];
-    double distance; /* m, between the two; NAN: not of two */
+    double distance; /* m, between the two; NAN: not a pair */
 } BrioIteration;
 /* Not 0: end the step here. */
 typedef int BrioWatchFn(void *user, const BrioIteration *iteration);
-/* Has every iteration of steps and of brio_sim_settle call a function (NULL: none, as at first),
- * also between the trials of a line search. It is called from the thread that steps, and may read
- * what it is given and nothing else of the simulation. If it ends a step, that returns BRIO_STOPPED
- * and the state is, to the bit, what it was at its start: a later step is as if nothing had been.
- * Nothing is allocated. */
+/* Sets a function that every iteration of a step and of brio_sim_settle calls (NULL: none, the
+ * default), also between the trials of a line search. It is called from the thread that steps. It
+ * may read its argument, but nothing else of the simulation. If it ends a step, the step returns
+ * BRIO_STOPPED and the state is unchanged, to the bit. Nothing is allocated. */
 BRIO_API void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user);
 /* Static equilibrium; velocities become zero. */
 BRIO_API BrioStatus brio_sim_settle(BrioSim *sim, BrioError *error);
@@ -572,9 +575,9 @@ BRIO_API BrioState *brio_sim_state(BrioSim *sim);
 BRIO_API double brio_sim_time(const BrioSim *sim);
 BRIO_API double brio_sim_h(const BrioSim *sim); /* of brio_sim_step */
 
-/* Positions and velocities of a body's vertices (3 per vertex). Setting leaves vertices without
- * coordinates (fixed ones) where they are; what would move a bar1d in y or z is refused; an affine
- * body takes the nearest affine motion (least squares over its vertices). */
+/* Positions and velocities of a body's vertices (3 per vertex). Setting does not move vertices
+ * without coordinates (fixed ones). It fails if it would move a bar1d in y or z. An affine body
+ * takes the nearest affine motion (least squares over its vertices). */
 BRIO_API void brio_sim_positions(const BrioSim *sim, int body, double *x);
 BRIO_API void brio_sim_velocities(const BrioSim *sim, int body, double *v);
 BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x,
@@ -585,29 +588,30 @@ BRIO_API BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double
 /* Gravity from now on; the jump of the potential is booked in `added`. */
 BRIO_API BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError *error);
 
-/* Forces: how many, the number of one by its name (-1: none), and a factor of it from now on (1 at
- * the start); the jump of the potential is booked in `added`. The energy of all with a potential is
- * part of the ledger's `potential`. */
+/* Forces: their number; the index of a force by name (-1: none); a factor for a force from now on
+ * (initially 1). The jump of the potential is booked in `added`. The energy of all forces with a
+ * potential is part of the ledger's `potential`. */
 BRIO_API int brio_system_forces(const BrioSystem *system);
 BRIO_API int brio_system_force(const BrioSystem *system, const char *name);
 BRIO_API BrioStatus brio_sim_set_force(BrioSim *sim, int force, double factor, BrioError *error);
 BRIO_API double brio_sim_force_energy(BrioSim *sim);
 
-/* What the system holds at an instant. Gravity energy is -sum m g.x, zero at the origin. */
+/* Energies and momenta of the system at one time. Gravity energy is -sum m g.x, zero at the
+ * origin. */
 typedef struct BrioLedger {
     double time, kinetic, elastic, gravity, attachment, contact, potential, total;
     double target, alpha; /* of energy-controlled integrators; NAN with others */
-    /* J put in by changes from outside, and taken by damping models */
+    /* J added by changes from outside, and removed by damping models */
     double added, dissipated;
-    double dissipated_by[BRIO_MAX_DAMPING + 1]; /* the latter by each model, then friction */
-    /* total - first total - added + dissipated: what the method itself did, */
+    double dissipated_by[BRIO_MAX_DAMPING + 1]; /* `dissipated` by model, then friction */
+    /* total - initial total - added + dissipated: the effect of the method */
     double remainder;
-    /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
+    /* part of the remainder: the work of forces that the solves left unbalanced */
     double unfinished;
     double momentum[3], angular[3]; /* angular momentum about the origin */
     double centre[3];               /* centre of mass of everything */
-    double friction;                /* J of `dissipated` that friction took */
-    /* m: of a vertex from a plane, or of a pair in contact; NAN without either */
+    double friction;                /* J of `dissipated` that friction removed */
+    /* m: minimum distance of a vertex from a plane, or of a pair in contact; NAN without either */
     double min_distance;
     /* drift of constraints: largest |g| over its length; NAN without constraints */
     double rods;
@@ -619,21 +623,20 @@ typedef struct BrioLedger {
 BRIO_API BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger);
 BRIO_API double brio_sim_body_energy(BrioSim *sim, int body); /* elastic energy of one body */
 
-/* Checkpoints: the whole state in a file, and back into a simulation of the same bodies and an
- * integrator with as much history; it then goes on to the same bits. A file that is there is kept
- * (ERROR_EXISTS) unless `replace`, and replaced at one stroke. What is refused leaves the
- * simulation as it was. */
+/* Checkpoints: saves the whole state to a file, and restores it into a simulation with the same
+ * bodies and an integrator with as much history. The simulation then continues to the same bits. An
+ * existing file is kept (ERROR_EXISTS) unless `replace` is set; it is replaced atomically. If
+ * restoring fails, the simulation is unchanged. */
 BRIO_API BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError *error);
 BRIO_API BrioStatus brio_sim_restore(BrioSim *sim, const char *file, BrioError *error);
 
-/* A run with its results in a folder, as `brio run` does it, to the same bytes: energy.csv,
- * probes.csv, frames, motion, run.json, a checkpoint. (The page report.html is made by
- * `brio view`.) */
+/* A run with its results in a folder, as `brio run` writes them, to the same bytes: energy.csv,
+ * probes.csv, frames, motion, run.json, a checkpoint. (`brio view` writes the page report.html.) */
 typedef struct BrioProgress {
     int64_t step, steps;
     double time, end; /* s, simulated */
     double energy;    /* total, J */
-    /* within a step that takes long: what it is doing; NULL: between steps */
+    /* within a long step: its current iteration; NULL: between steps */
     const BrioIteration *inside;
 } BrioProgress;
 typedef struct BrioRunDef {
@@ -641,55 +644,55 @@ typedef struct BrioRunDef {
     const char *out; /* folder */
     int force;       /* replace earlier results of brio there; otherwise ERROR_EXISTS */
     int resume;      /* continue from the checkpoint there, if there is one */
-    /* before the first and after every step, and ten times a second within one that takes more than
-     * a second; not 0: end the run here, with a checkpoint. May be NULL */
+    /* called before the first step, after every step, and ten times per second within a step that
+     * takes more than a second. A return value other than 0 ends the run with a checkpoint. May be
+     * NULL */
     int (*progress)(void *user, const BrioProgress *progress);
     void *user;
 } BrioRunDef;
-BRIO_API BrioRunDef brio_default_run(void); /* nothing: give the source and the folder */
-/* BRIO_OK: completed. BRIO_STOPPED: on request; to be resumed. BRIO_EXPLODED: the energy is far
- * beyond what the scene can cause (docs/explosions.md). For all but OK `error` says why. `last`
- * (may be NULL) receives where it ended. */
+BRIO_API BrioRunDef brio_default_run(void); /* empty: set the source and the folder */
+/* BRIO_OK: completed. BRIO_STOPPED: stopped on request; it can be resumed. BRIO_EXPLODED: the
+ * energy is far above what the scene can cause (docs/explosions.md). Unless the status is OK,
+ * `error` has the reason. `last` (may be NULL) receives the progress at the end. */
 BRIO_API BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error);
-/* A simulation in the state in which such a run, or `brio run`, left its folder. Nothing is
+/* Opens a simulation in the state in which brio_run or `brio run` left its folder. Nothing is
  * written. */
 BRIO_API BrioStatus brio_run_open(const char *folder, BrioSim **sim, BrioError *error);
 
 /* --------------------------------------------------------------------------------------
- * Taking part in a simulation that runs: docs/interaction.md.
+ * Changing a running simulation: docs/interaction.md.
  *
- * All of it is done between steps, from the thread that steps. What a change does to the energy is
- * booked in the ledger's `added`, exactly, and moves the target of integrators that control energy
- * [Dinev2018, Alg. 1]. What is refused changes nothing, and `error` says why. Reading
- * positions, hands or the ledger changes nothing either.
+ * Call these functions between steps, from the thread that steps. The ledger books the exact change
+ * of energy in `added`; the target of integrators that control energy moves with it [Dinev2018,
+ * Alg. 1]. A call that fails changes nothing, and `error` has the reason. Reading positions, hands
+ * or the ledger changes nothing either.
  * -------------------------------------------------------------------------------------- */
 
-/* A hand holds a point of a body by a spring of no length, E = k/2 |grip - point|^2, and pulls it
- * to where it is dragged. At first it is where the grip is and pulls at nothing. `k` (N/m) is how
- * firm it is; NAN: (2 pi 5/s)^2 times the body's mass, which lets the body hang about 1 cm below
- * the hand. Up to BRIO_MAX_HANDS hands hold at the same time; `hand` receives a number from 0, -1
- * if there is none.
+/* A hand pulls a point of a body with a spring of rest length zero, E = k/2 |grip - point|^2. It
+ * starts at the grip, where it exerts no force. `k` (N/m) is the stiffness; NAN: (2 pi 5/s)^2 times
+ * the body's mass, with which the body hangs about 1 cm below the hand. Up to BRIO_MAX_HANDS hands
+ * act at the same time. `hand` receives a number from 0, or -1 if there is none.
  *
- * A hand is a part of the state: copies and checkpoints have it. No matrix is factored or analysed
- * anew when hands come, move and go. */
+ * A hand is part of the state: copies and checkpoints include it. Adding, moving or removing hands
+ * does not factor or analyse a matrix again. */
 enum { BRIO_MAX_HANDS = 16 };
-/* At the point nearest to `point` of a body's surface, or its nearest vertex if it has no
- * triangles; body -1: of all bodies. A grip never leans on fixed vertices: those of the triangle
- * are left out, and where all of them are fixed the hand is refused. Where a net of springs has
- * triangles with sides that are no springs, it holds the nearest side that is one. */
+/* Grabs the point of a body's surface nearest to `point`, or the nearest vertex if the body has no
+ * triangles; body -1: of all bodies. A grip does not use fixed vertices: those of the triangle are
+ * left out. If all of them are fixed, the call fails. If a net of springs has triangles whose sides
+ * are not springs, the hand grabs the nearest side that is a spring. */
 BRIO_API BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k,
                                   int *hand, BrioError *error);
 BRIO_API BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k,
                                          int *hand, BrioError *error);
-/* For a mouse: where the ray first meets a body's surface, from either side. Of bodies without
- * triangles it takes the vertex that is nearest to the ray in angle, up to 0.02 rad, if no surface
- * is in front of it. BRIO_OK and the hand -1: it meets nothing. `hit` (may be NULL) receives the
- * place. Obstacles do not stand in its way. */
+/* For a mouse: grabs where the ray first hits a body's surface, from either side. For bodies
+ * without triangles it takes the vertex nearest to the ray in angle, up to 0.02 rad, if no surface
+ * is in front of it. BRIO_OK and the hand -1: it hits nothing. `hit` (may be NULL) receives the
+ * point. Obstacles do not block the ray. */
 BRIO_API BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3],
                                       const double direction[3], double k, int *hand, double hit[3],
                                       BrioError *error);
-/* The hand goes to a point; a bar1d follows along x only. Nothing is allocated, and nothing is
- * evaluated but this hand's energy. */
+/* Moves the hand to a point; a bar1d follows along x only. Nothing is allocated; only the energy of
+ * this hand is evaluated. */
 BRIO_API BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioError *error);
 BRIO_API BrioStatus brio_sim_release(BrioSim *sim, int hand, BrioError *error);
 
@@ -699,20 +702,20 @@ typedef struct BrioHand {
     double weight[3];  /* of these vertices: grip = sum weight x */
     double k;
     double point[3]; /* where the hand is, */
-    double grip[3];  /* and where what it holds is: the force on the body is k (point - grip) */
+    double grip[3];  /* where the grip is: the force on the body is k (point - grip) */
 } BrioHand;
-/* BRIO_ERROR_ARGUMENT: that hand holds nothing */
+/* BRIO_ERROR_ARGUMENT: there is no such hand */
 BRIO_API BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out);
 
-/* Attachments of the scene, in its order: how many; where one is and what it holds; to another
- * point. One that follows a script is refused. */
+/* Attachments of the scene, in order: their number; one of them as a hand; moves one to another
+ * point. Moving fails for an attachment that follows a script. */
 BRIO_API int brio_sim_attachments(const BrioSim *sim);
 BRIO_API BrioStatus brio_sim_attachment(const BrioSim *sim, int i, BrioHand *out);
 BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3],
                                              BrioError *error);
 
-/* Parameters of a body's material by the names of its field table. Those that masses or rest shapes
- * were made from (rho, vertex_mass, pretension, ...) are refused. */
+/* Parameters of a body's material by the names of its field table. Setting fails for those that
+ * determine masses or rest shapes (rho, vertex_mass, pretension, ...). */
 /* "hooke"; NULL: no such body */
 BRIO_API const char *brio_body_material(const BrioSystem *system, int body);
 BRIO_API BrioStatus brio_sim_material(const BrioSim *sim, int body, const char *name,
@@ -720,16 +723,16 @@ BRIO_API BrioStatus brio_sim_material(const BrioSim *sim, int body, const char *
 BRIO_API BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value,
                                           BrioError *error);
 
-/* Values of the damping models that the simulation was made with, i = 0, 1, ...; to switch one on
- * later, make it with strength 0. They are no part of the state. */
+/* Values of the simulation's damping models, i = 0, 1, ... To switch one on later, create it with
+ * strength 0. They are not part of the state. */
 BRIO_API const char *brio_sim_damping_type(const BrioSim *sim, int i); /* NULL past the last */
 BRIO_API BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double *value);
 BRIO_API BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value,
                                          BrioError *error);
 
-/* Another integrator, or other values of the one that there is, from now on (NULL: the defaults).
- * Its history begins anew. One that controls energy takes up with the energy that there is; if only
- * values change, it keeps its target. The state may move to another place in memory: ask
+/* Uses another integrator, or other values of the current one, from now on (NULL: the defaults).
+ * Its history starts empty. An integrator that controls energy starts with the current energy as
+ * its target; if only values change, it keeps its target. The state may move in memory: call
  * brio_sim_state again. */
 BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values,
                                             BrioError *error);
@@ -737,42 +740,42 @@ BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, cons
 BRIO_API const char *brio_sim_integrator(const BrioSim *sim, double *values);
 
 /* --------------------------------------------------------------------------------------
- * Writing an energy at run time: a material for bodies of springs or of tets whose energy is a
- * function of yours. Scenes then name it like any other. (Energies in the tree are faster: they
+ * Writing an energy at run time: a material for bodies of springs or tets whose energy is your own
+ * function. Scenes use it by name like any other. (Energies in the tree are faster: they
  * compute eight elements at once. docs/energy.md.)
  * -------------------------------------------------------------------------------------- */
 
-/* Elements to be evaluated, one after the other; `nodes` vertices each: 2 of a spring, 4 of a
+/* Elements to evaluate, one after the other, with `nodes` vertices each: 2 for a spring, 4 for a
  * tet. */
 typedef struct BrioElements {
     int64_t count;
     int nodes;
     const double *values; /* of the field table, in its order */
-    /* count: of a spring its own stiffness over the first field, otherwise 1; multiply the energy
-     * by it. (0: ignored) */
+    /* count: for a spring its own stiffness divided by the first field, otherwise 1. Multiply the
+     * energy by it. (0: ignored) */
     const double *weight;
     const double *size; /* count: rest length of a spring (m), rest volume of a tet (m3) */
     const double *rest; /* count x nodes x 3: rest positions */
     const double *x;    /* count x nodes x 3: positions */
-    /* count (J); INFINITY: the state is forbidden. All three come filled with zeros. */
+    /* count (J); INFINITY: the state is forbidden. All three are initially zero. */
     double *energy;
-    double *gradient; /* count x nodes x 3, or NULL: not wanted */
-    /* count x (3 nodes) x (3 nodes), symmetric, or NULL: not wanted. Where it must be semidefinite
-     * brio makes it so */
+    double *gradient; /* count x nodes x 3, or NULL: not requested */
+    /* count x (3 nodes) x (3 nodes), symmetric, or NULL: not requested. brio projects it where it
+     * must be semidefinite */
     double *hessian;
 } BrioElements;
 
 typedef struct BrioEnergyDef {
     const char *name, *summary, *citation; /* citation: may be NULL */
     BrioKind kind;                         /* BRIO_KIND_SPRINGS or BRIO_KIND_SOLID */
-    /* numbers only; masses come from a field "rho" or, of springs, "vertex_mass" */
+    /* numbers only; masses come from a field "rho" or, for springs, "vertex_mass" */
     const BrioField *fields;
     void *user;
     /* Called from several threads at once. Anything but BRIO_OK: these elements forbid the state,
      * and a step that cannot avoid it fails. */
     BrioStatus (*eval)(void *user, const BrioElements *elements);
 } BrioEnergyDef;
-BRIO_API BrioEnergyDef brio_default_energy(void); /* of springs: give name, fields and eval */
+BRIO_API BrioEnergyDef brio_default_energy(void); /* for springs: set name, fields and eval */
 /* `def` and what it points to must stay in memory. ERROR_ARGUMENT: the name is taken, or something
  * is missing. */
 BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error);
@@ -784,6 +787,6 @@ BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *er
 #include "cage.h"       /* coarse cages of dense surfaces */
 #include "ccd.h"        /* continuous collision detection of single pairs */
 #include "constraint.h" /* constraints and stitches */
-#include "edit.h"       /* editing a simulation that runs */
+#include "edit.h"       /* editing a running simulation */
 #include "integrator.h" /* writing an integrator */
 #endif

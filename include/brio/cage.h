@@ -1,11 +1,11 @@
-/* Cages: a coarse lattice of tets around a dense surface, which rides on it. brio.h includes this.
+/* Cages: a coarse lattice of tets that carries a dense surface. brio.h includes this.
  *
  * A body of a solid's material whose BrioBodyDef has `cage` > 0 takes a surface of triangles (or
  * the surface of its tets). The lattice has about `cage` cells along the longest side of the box
  * around it. The body's vertices stay those of the mesh, in their order: positions, velocities,
  * contact, forces, attachments and hands are of the surface. Coordinates and mass are in the nodes
  * of the lattice: four of them carry each vertex. A fixed vertex fixes the nodes that carry it.
- * Positions and velocities that are set become the nearest ones that the nodes can carry. */
+ * Setting positions and velocities takes the nearest ones that the nodes can represent. */
 #ifndef BRIO_CAGE_API_H
 #define BRIO_CAGE_API_H
 
@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 typedef struct BrioCageInfo {
-    int64_t cells; /* cubes with something of the body in them */
+    int64_t cells; /* cubes that contain a part of the body */
     int64_t nodes, tets;
     double edge;     /* m, of a cube */
     double enclosed; /* m3: the volume of the body */

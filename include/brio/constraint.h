@@ -1,9 +1,9 @@
-/* Constraints and stitches: what holds bodies together. docs/constraints.md has the formulas.
+/* Constraints and stitches, which join bodies. docs/constraints.md has the formulas.
  *
  * Constraints are conditions that the solver keeps exactly, by multipliers: rods, joints, volumes
- * (`brio list constraints`). They do no work. Only integrators with the trait
- * BRIO_TAKES_CONSTRAINTS can be used then. Stitches are springs between points of bodies: they
- * give way, may break, and go with every integrator and solver.
+ * (`brio list constraints`). They do no work. They need an integrator with the trait
+ * BRIO_TAKES_CONSTRAINTS. Stitches are springs between points of bodies. They yield, may break, and
+ * work with every integrator and solver.
  *
  * Part of brio.h, which includes it. Licence: MIT. */
 #ifndef BRIO_CONSTRAINT_API_H
@@ -20,8 +20,9 @@ extern "C" {
 BRIO_API const char *brio_constraint_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 BRIO_API const BrioField *brio_constraint_fields(const char *type); /* NULL: no such constraint */
 
-/* An end: what carries a point, and where that is in the initial state. A point that is no vertex
- * is carried by the tet it is in or the triangle it is on; by an affine body anywhere. */
+/* An end: a point, the body that carries it, and its position in the initial state. If the point is
+ * not a vertex, the tet around it or the triangle below it carries it; an affine body carries any
+ * point. */
 typedef struct BrioEnd {
     int body;        /* -1: the world */
     int32_t vertex;  /* of the body; -1: `point` */
@@ -34,7 +35,7 @@ typedef struct BrioConstraintDef {
     BrioEnd a, b;
     double at[3];   /* m: the point of a joint, for ends without one */
     double axis[3]; /* of a hinge, slider, line or cone; the normal of a plane; any length */
-    int collide; /* whether the bodies meet each other; -1: not those of balls, hinges, sliders */
+    int collide;    /* whether the bodies collide; -1: not for balls, hinges, sliders */
     double values[BRIO_MAX_VALUES]; /* of the type's field table */
 } BrioConstraintDef;
 BRIO_API BrioStatus brio_default_constraint(const char *type, BrioConstraintDef *def,
@@ -54,8 +55,8 @@ BRIO_API BrioStatus brio_sim_reaction(const BrioSim *sim, int constraint, double
 
 /* ---- stitches --------------------------------------------------------------------------- */
 
-/* Springs from points of body a to the nearest points of body b, E = k/2 (d - rest)^2 with d the
- * distance of the two points. */
+/* Springs from points of body a to the nearest points of body b, E = k/2 (d - rest)^2 with the
+ * distance d of the two points. */
 typedef struct BrioStitchDef {
     int a, b;
     /* NULL: all of body a, or of its edges, that are within `distance` of b's surface */
@@ -65,14 +66,15 @@ typedef struct BrioStitchDef {
     double distance; /* m: how far apart they may be; INFINITY: any */
     double k;        /* N/m, of each */
     double rest;     /* m; NAN: as far apart as they are */
-    double breaking; /* N: a stitch that pulls with more at the end of a step is gone; INFINITY */
+    double
+        breaking; /* N: a stitch whose force exceeds this at the end of a step breaks; INFINITY */
 } BrioStitchDef;
 BRIO_API BrioStitchDef brio_default_stitch(void);
 /* `count` (may be NULL) receives how many there are. */
 BRIO_API BrioStatus brio_builder_stitch(BrioBuilder *builder, const BrioStitchDef *def,
                                         int64_t *count, BrioError *error);
-/* How many stitches there are, and how many of them have broken (may be NULL). What is in a stitch
- * when it breaks is booked as dissipated. */
+/* How many stitches there are, and how many of them have broken (may be NULL). The energy of a
+ * stitch that breaks is booked as dissipated. */
 BRIO_API int64_t brio_sim_stitches(const BrioSim *sim, int64_t *broken);
 /* The force of stitch i on body a, in N. */
 BRIO_API BrioStatus brio_sim_stitch(const BrioSim *sim, int64_t i, double force[3]);

@@ -5,7 +5,7 @@
  * A step is a function from the state (q, v) at t to the one at t + h. The integrator works on
  * vectors of the length of q, solves and evaluates through the stepper, and ends with
  * brio_stepper_accept. Everything it needs from step to step is in the state: history vectors and
- * memos. A step that fails is put back and tried in halves, so `step` takes any h.
+ * memos. A step that fails is undone and tried in halves, so `step` must accept any h.
  *
  * Part of brio.h, which includes it. Licence: MIT. */
 #ifndef BRIO_INTEGRATOR_API_H
@@ -20,7 +20,7 @@ extern "C" {
 /* What an integrator sees: the state at t_n and the tools. */
 typedef struct BrioStepper BrioStepper;
 
-/* Traits: what the tests hold an integrator to, and what scenes it is refused for. */
+/* Traits: properties that the tests check, and that decide which scenes accept the integrator. */
 enum {
     BRIO_IMPLICIT = 1,
     BRIO_SYMPLECTIC = 2,
@@ -28,13 +28,13 @@ enum {
     BRIO_KEEPS_ANGULAR_MOMENTUM = 8, /* likewise */
     BRIO_ENERGY_CONTROLLED = 16,
     BRIO_DISSIPATIVE = 32,
-    /* the end state is the state that the solve made feasible: may use barriers */
+    /* the end state is the state that the solve found: barriers are allowed */
     BRIO_END_IS_SOLVED = 64,
-    /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
+    /* uses the lengths of springs and no other energy: for bodies of springs only */
     BRIO_SPRINGS_ONLY = 128,
     BRIO_TAKES_CONSTRAINTS = 256, /* rigid rods have their lengths at the end of a step */
-    /* one linear solve per step, with forces linearised where it begins: friction, which holds
-     * there, would hold everything */
+    /* one linear solve per step, with forces linearised at its start; friction, which sticks there,
+     * would stop everything */
     BRIO_LINEARISED = 512,
     /* calls brio_stepper_unsupported, brio_stepper_scale, brio_stepper_rigid,
      * brio_stepper_rigid_way or brio_stepper_isolated */
@@ -50,8 +50,8 @@ typedef struct BrioIntegrator {
     /* Advances from (q, v) at t to t + h through brio_stepper_accept; a positive status rejects the
      * step. */
     BrioStatus (*step)(BrioStepper *stepper, double h);
-    /* Before the first step: refuses values that do not fit together with a sentence in `reason`,
-     * and changes those traits that depend on values. May be NULL. */
+    /* Called before the first step. Rejects inconsistent values with a sentence in `reason`, and
+     * sets traits that depend on values. May be NULL. */
     BrioStatus (*check)(const double *values, unsigned *traits, char *reason, size_t size);
 } BrioIntegrator;
 /* It must stay in memory. */
@@ -71,8 +71,8 @@ BRIO_API int64_t brio_stepper_step(const BrioStepper *stepper); /* steps so far 
 BRIO_API const double *brio_stepper_values(const BrioStepper *stepper);
 BRIO_API double brio_stepper_value(const BrioStepper *stepper, const char *field);
 BRIO_API double *brio_stepper_history(BrioStepper *stepper, int k); /* saved with the state */
-/* How many of them hold something: 0 at the start and after the state was set from outside; the
- * integrator counts up. After a step that was halved, last_h differs from h. */
+/* How many history vectors are in use: 0 at the start and after the state was set from outside; the
+ * integrator counts up. After a halved step last_h differs from h. */
 BRIO_API int brio_stepper_history_used(const BrioStepper *stepper);
 BRIO_API void brio_stepper_set_history_used(BrioStepper *stepper, int count);
 BRIO_API double brio_stepper_last_h(const BrioStepper *stepper);
@@ -82,17 +82,17 @@ enum { BRIO_SCRATCH = 40 };
 /* numbers of a BRIO_LIST */
 BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char *field, int *count);
 
-/* A few numbers that the integrator keeps in the state (k < 4): 0 at the start and after the state
+/* A few numbers that the integrator stores in the state (k < 4): 0 at the start and after the state
  * was set from outside. */
 BRIO_API double *brio_stepper_memo(BrioStepper *stepper, int k);
-/* A number that changes when live parameters, hands or fixed points were changed from outside: what
- * memos and history keep of P holds as long as it stays. With `scripted`, also when scripts have
- * moved points since. */
+/* A number that changes when live parameters, hands or fixed points were changed from outside.
+ * Values of P in memos and history are valid as long as it stays the same. With `scripted`, it also
+ * changes when scripts have moved points. */
 BRIO_API double brio_stepper_fingerprint(BrioStepper *stepper, int scripted);
 
 /* ---- solving ---------------------------------------------------------------------------- */
 
-/* Where a solve may begin. */
+/* Where a solve may start. */
 typedef struct BrioGuess {
     const double *q;
     const double *gradient; /* of P at q, with P and its round-off; NULL: not known, or a < 1 */
@@ -104,18 +104,17 @@ typedef struct BrioGuess {
  *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q)
  *
  * with world points at `time` for q, q_n the state's coordinates and D_n the dissipation potentials
- * of the damping models. Their force -grad D_n belongs to the velocity (q - from)/over: give what
- * your method takes for the velocity there, or nothing for (q - q_n)/h. (Models that compare poses,
- * like strain-energy, measure q against q_n over the time between them, whatever `from` is.) The
+ * of the damping models. Their force -grad D_n acts at the velocity (q - from)/over. Set `from` and
+ * `over` to the velocity of your method; by default it is (q - q_n)/h. (Models that compare poses,
+ * such as strain-energy, ignore `from` and measure q against q_n over the time between them.) The
  * solver's `tol` is compared with displacements over `h`.
  *
- * If the system has rods, q is where they have their lengths and the gradient is a sum of their
- * pulls. Then s may be 0: masses and rods alone.
+ * If the system has rods, they have their lengths at q, and the gradient is a sum of their forces.
+ * Then s may be 0: masses and rods only.
  *
  * `weight` is the fraction of this solve's force in the velocity change of the step, b_i of a
  * Runge-Kutta method; 0 means 1, BRIO_NOT_COUNTED none. The ledger needs it: the work of damping
- * and of what the solve left unbalanced is the force so weighted times the displacement of the
- * step. */
+ * and of unbalanced forces is the weighted force times the displacement of the step. */
 typedef struct BrioObjective {
     const double *target;
     double s, a;
@@ -123,32 +122,33 @@ typedef struct BrioObjective {
     double weight;
     const double *from; /* NULL: q_n over h */
     double over;
-    /* 1: leaves the first and last term out, static equilibrium; 2: likewise, and rigid motions
-     * that nothing resists are named: with a warning, or as the reason of a failure */
+    /* 1: omits the first and last term: static equilibrium. 2: likewise, and names rigid motions
+     * that nothing resists, in a warning or in the reason of a failure */
     int massless;
-    int linear;   /* one Newton step from q_n, with a line search only where states are forbidden */
-    int undamped; /* leaves D_n out */
-    /* takes D_n at y = a q + (1 - a) q_n, measured against q_n over the time a h: s D_n(y), so that
-     * damping exerts no torque about y */
+    int linear; /* one Newton step from q_n, with a line search only if some states are forbidden */
+    int undamped; /* omits D_n */
+    /* evaluates D_n at y = a q + (1 - a) q_n, measured against q_n over the time a h: s D_n(y).
+     * Damping then exerts no torque about y */
     int blend_damping;
-    int rods_from_start; /* rods pull along their directions at q_n instead of q */
-    /* friction keeps the normal forces of the solve before (of the start of the step, in the first)
-     * instead of renewing them: of methods that mix solves and count them later */
+    int rods_from_start; /* rods act along their directions at q_n instead of q */
+    /* friction keeps the normal forces of the previous solve (in the first: of the start of the
+     * step) instead of renewing them; for methods that mix solves and count them later */
     int keeps_friction;
-    /* of solvers with a fixed number of iterations: how many (0: as the options say), and where
-     * they begin (NULL: where weight alone would lead to) */
+    /* for solvers with a fixed number of iterations: how many (0: from the options), and where they
+     * start (NULL: where gravity alone would lead) */
     int iterations;
     const BrioGuess *guess;
 } BrioObjective;
 #define BRIO_NOT_COUNTED (-1e300)
 
-/* What a solve found, beside q. */
+/* What a solve found, in addition to q. */
 typedef struct BrioSolution {
     double potential; /* P(q); of a `linear` objective P(q_n) */
-    double *residual; /* room of the caller for the objective's gradient at q; NULL: not wanted */
+    double
+        *residual; /* memory of the caller for the objective's gradient at q; NULL: not requested */
 } BrioSolution;
 
-/* `q` receives the minimiser. The second also says what else was found. */
+/* `q` receives the minimiser. The second function also fills `solution`. */
 BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective,
                                           double *q);
 BRIO_API BrioStatus brio_stepper_solve(BrioStepper *stepper, const BrioObjective *objective,
@@ -156,18 +156,18 @@ BRIO_API BrioStatus brio_stepper_solve(BrioStepper *stepper, const BrioObjective
 /* The objective's gradient at q: M (q - target) + s a grad(P + D). */
 BRIO_API void brio_stepper_objective_gradient(BrioStepper *stepper, const BrioObjective *objective,
                                               const double *q, double *gradient);
-/* Whether solves end after a fixed number of iterations instead of when they are solved
- * (local/global). Then what they leave unbalanced may be large. */
+/* Whether solves end after a fixed number of iterations (local/global). The forces that they leave
+ * unbalanced may then be large. */
 BRIO_API int brio_stepper_unfinished(const BrioStepper *stepper);
-/* Makes what a solve of this objective will need (a factor of a constant matrix), so that the cost
- * of a step does not depend on whether it comes to that solve. */
+/* Prepares a solve of this objective (the factor of a constant matrix), so that the cost of a step
+ * does not depend on whether the step needs that solve. */
 BRIO_API BrioStatus brio_stepper_prepare(BrioStepper *stepper, const BrioObjective *objective);
-/* The solver's tolerance in m/s and its limit of iterations, for iterations of your own; and how
- * many of those there were, for reports. */
+/* The solver's tolerance in m/s and its iteration limit, for iterations of your own. The second
+ * function counts these iterations for reports. */
 BRIO_API double brio_stepper_tolerance(const BrioStepper *stepper, int *max_iterations);
 BRIO_API void brio_stepper_count_iterations(BrioStepper *stepper, int count);
-/* Whether whoever watches the step (brio_sim_watch) wants it to end, for iterations of your own
- * that may take long: return BRIO_STOPPED then. Solves ask by themselves. */
+/* Whether the watch function (brio_sim_watch) wants the step to end, for iterations of your own
+ * that may take long. If so, return BRIO_STOPPED. Solves ask by themselves. */
 BRIO_API int brio_stepper_stopped(BrioStepper *stepper, int iteration);
 /* How many rods there are; the force f of those of the last solve,
  * M (q - target) + s a grad(P + D) = f; velocities fitted to the rods at q and a time: M^-1 times a
@@ -190,7 +190,7 @@ BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, do
                                        double *gradient);
 BRIO_API double brio_stepper_evaluate(BrioStepper *stepper, const double *q, double time,
                                       double *gradient, double *noise);
-/* f = -grad P(q) plus the damping models' forces at (q, v): what explicit methods take. `h` is the
+/* f = -grad P(q) plus the forces of the damping models at (q, v), for explicit methods. `h` is the
  * step (models that compare poses look back by it); `weight` as above. */
 BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const double *v,
                                  double time, double h, double weight, double *f);
@@ -199,8 +199,8 @@ BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, 
                                          double h, double weight, double *f);
 /* Friction of the normal forces at the start of the step minus that of those which the solve of
  * `objective` found, f, both for the slides that end at its solution q: for methods that give the
- * two normal forces other weights than the solve does. Returns 0 if nothing rubs, or all stayed as
- * it was. The second counts it with a weight. */
+ * two normal forces other weights than the solve does. Returns 0 if there is no friction or no
+ * change. The second function counts it with a weight. */
 BRIO_API int brio_stepper_friction_shift(BrioStepper *stepper, const BrioObjective *objective,
                                          const double *q, double *f);
 BRIO_API void brio_stepper_count_friction(BrioStepper *stepper, const BrioObjective *objective,
@@ -233,9 +233,9 @@ BRIO_API void brio_stepper_count_damping(BrioStepper *stepper, const BrioObjecti
  * filter velocities). */
 BRIO_API int brio_stepper_dampers(const BrioStepper *stepper);
 BRIO_API int brio_stepper_damped(const BrioStepper *stepper);
-/* What has been counted in this step: f += scale times minus the damping forces, model by model;
- * r = what solves left unbalanced. The third forgets the damping forces, for a step that is
- * discarded and tried again. */
+/* What has been counted in this step: f += scale times minus the damping forces, model by model; r
+ * = the forces that solves left unbalanced. The third function discards the damping forces, for a
+ * step that is discarded and tried again. */
 BRIO_API void brio_stepper_add_damping(BrioStepper *stepper, double scale, double *f);
 BRIO_API void brio_stepper_residual(BrioStepper *stepper, double *r);
 /* Of solves that end early: f = minus the force of friction that has been counted in this step.
@@ -243,11 +243,11 @@ BRIO_API void brio_stepper_residual(BrioStepper *stepper, double *r);
 BRIO_API int brio_stepper_sticking_friction(const BrioStepper *stepper, double *f);
 BRIO_API void brio_stepper_discard_damping(BrioStepper *stepper);
 
-/* Energy control. `target` is the energy that the last step aimed at, NAN at first; it and `alpha`
+/* Energy control. `target` is the energy that the last step aimed at, NAN initially. It and `alpha`
  * go to the ledger. An integrator that controls energy sets both before it accepts.
- * brio_stepper_work tells what this step would book if it ended at q: energy added from outside
- * (moved points) and taken by the damping forces counted so far. (What velocity filters take after
- * that is subtracted from the target by brio_stepper_accept.) */
+ * brio_stepper_work computes what this step would book if it ended at q: energy added from outside
+ * (moved points) and removed by the damping forces counted so far. (brio_stepper_accept subtracts
+ * the energy that velocity filters remove afterwards from the target.) */
 BRIO_API double brio_stepper_target(const BrioStepper *stepper);
 BRIO_API void brio_stepper_set_target(BrioStepper *stepper, double target, double alpha);
 BRIO_API void brio_stepper_work(BrioStepper *stepper, const double *q, double h, double *added,
@@ -267,9 +267,10 @@ BRIO_API double brio_stepper_norm_max(BrioStepper *stepper, const double *x); /*
 /* Random numbers, normally distributed: the same in every run, on every machine. */
 BRIO_API void brio_stepper_random(BrioStepper *stepper, unsigned seed, double *x);
 
-/* Connected components of the system (BRIO_USES_COMPONENTS): what elements and rods hold together.
- * Forces inside of one add up to nothing, so the sum R of its forces other than weight W tells how
- * far it is supported. The first turns the gradient of weight (brio_stepper_uniform_gradient) in
+/* Connected components of the system (BRIO_USES_COMPONENTS): blocks that elements and rods join.
+ * Internal forces of a component sum to zero, so the sum R of its forces other than weight W shows
+ * how far it is supported. The first turns the gradient of weight (brio_stepper_uniform_gradient)
+ * in
  * place into M^-1 times it, times `time` and max(0, 1 - |R|/|W|) of each component; `gradient` is
  * that of P, less what is unbalanced. The second adds the kinetic energy `missing` by scaling
  * velocities by up to `gain`; free components keep their linear momentum. */
@@ -280,14 +281,14 @@ BRIO_API void brio_stepper_scale(BrioStepper *stepper, double missing, double ga
 /* Momenta of components (BRIO_USES_COMPONENTS). An impulse is a vector of the length of q, p, times
  * `scale`, at a pose q. The first sets v to the rigid motion, at the pose q, of each component with
  * the momentum of up to BRIO_IMPULSES of them: linear, and angular about the centre of mass of the
- * pose at which each acts. Components that are fixed somewhere have none. `a`, unless NULL, is how
- * its points accelerate as it turns, w x (w x r). (With q_n, M v and q', -M w: what w lacks of the
- * momentum at the start of the step.) The second says how far points go in `time` (which may be
- * negative) as each component moves on with the momenta of p at q as a rigid body that nothing acts
- * on; its turn is that of its spin half way. The third copies from `from` to `to` what belongs to
- * components on which nothing but weight acts from outside: gradients of P at their poses (`scale`
- * does not count), less that of weight, add up to nothing, and so do their torques, to round-off.
- */
+ * pose at which each acts. Components with fixed vertices have none. `a`, unless NULL, receives the
+ * acceleration of its points due to its rotation, w x (w x r). (With q_n, M v and q', -M w: the
+ * difference between the momentum at the start of the step and that of w.) The second computes the
+ * displacement of points in `time` (which may be negative) if each component moves with the momenta
+ * of p at q as a free rigid body; its rotation is that of its spin half way. The third copies the
+ * blocks of isolated components from `from` to `to`. On these only weight acts from outside: the
+ * gradients of P at their poses (`scale` is ignored), minus that of weight, and their torques sum
+ * to zero, to round-off. */
 typedef struct BrioImpulse {
     const double *q, *p;
     double scale;
@@ -302,13 +303,13 @@ BRIO_API void brio_stepper_isolated(BrioStepper *stepper, const BrioImpulse *gra
 
 /* ---- springs, one at a time (BRIO_SPRINGS_ONLY) ----------------------------------------- */
 
-/* A spring, or an attachment, which is a spring of no length. */
+/* A spring, or an attachment, which is a spring of rest length zero. */
 typedef struct BrioSpring {
     int64_t vertex[2];     /* world vertices, for brio_stepper_positions */
     int64_t coordinate[2]; /* the first of their three coordinates in q; -1: fixed */
     double mass[2];
     double length; /* at rest */
-    int active;    /* 0: an attachment that was let go */
+    int active;    /* 0: an attachment that was released */
 } BrioSpring;
 /* A hand that pulls the mean sum w_i x_i of up to three vertices to a point. */
 typedef struct BrioPull {
@@ -317,7 +318,7 @@ typedef struct BrioPull {
     double weight[3];
     double point[3];
 } BrioPull;
-/* A plane, and how many vertices meet it. */
+/* A plane, and how many vertices collide with it. */
 typedef struct BrioPlane {
     double normal[3], point[3];
     double gap; /* the distance that vertices keep from it */
@@ -327,7 +328,7 @@ typedef struct BrioPlane {
 BRIO_API int brio_stepper_spring(const BrioStepper *stepper, int64_t i, BrioSpring *spring);
 BRIO_API int brio_stepper_pull(const BrioStepper *stepper, int i, BrioPull *pull);
 BRIO_API int brio_stepper_plane(const BrioStepper *stepper, int i, BrioPlane *plane);
-/* The first coordinate of the k-th vertex that meets plane i; -1: it is fixed. */
+/* The first coordinate of the k-th vertex that collides with plane i; -1: it is fixed. */
 BRIO_API int64_t brio_stepper_plane_vertex(const BrioStepper *stepper, int i, int64_t k);
 BRIO_API void brio_stepper_gravity(const BrioStepper *stepper, double g[3]);
 /* World positions of all vertices for q at a time, three each; valid until the next call. */
@@ -335,13 +336,13 @@ BRIO_API const double *brio_stepper_positions(BrioStepper *stepper, const double
 
 /* ---- the end of a step ------------------------------------------------------------------ */
 
-/* Ends the step: the new state at time + h. Refuses (STEP_REJECTED) states that are not finite or
- * where an energy is infinite. The second is for a P(q) that is known. */
+/* Ends the step: sets the new state at time + h. Rejects (STEP_REJECTED) states that are not finite
+ * or whose energy is infinite. The second function is for a known P(q). */
 BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const double *q,
                                         const double *v);
 BRIO_API BrioStatus brio_stepper_accept_known(BrioStepper *stepper, double h, const double *q,
                                               const double *v, double potential);
-/* For a step that cannot be done: the reason that the run reports. Returns `status`. */
+/* For a step that fails: sets the reason that the run reports. Returns `status`. */
 BRIO_API BrioStatus brio_stepper_fail(BrioStepper *stepper, BrioStatus status, const char *reason);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Masses, gradient and Hessian of a simulation as it stands, for programs that do their own
- * mathematics with them. Coordinates are those of brio_state_q: three to a block, in its order.
+/* Masses, gradient and Hessian of the current state of a simulation, for programs with their own
+ * mathematics. Coordinates are those of brio_state_q: three to a block, in its order.
  *
  *     P(q)  the potential: materials, weight, attachments, obstacles, hands, contact
  *     M     diag(m), with the mass of each coordinate
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* A sparse symmetric matrix, both triangles. Entries of the same place add up. */
+/* A sparse symmetric matrix, both triangles. Entries at the same place are summed. */
 typedef struct BrioTriplets {
     int64_t size;  /* rows and columns */
     int64_t count; /* entries */
@@ -28,8 +28,8 @@ BRIO_API int64_t brio_sim_coordinates(const BrioSim *sim);
 BRIO_API void brio_sim_masses(const BrioSim *sim, double *mass);
 /* dP/dq in N; NOT_FINITE where P has no value. */
 BRIO_API BrioStatus brio_sim_gradient(BrioSim *sim, double *gradient);
-/* d2P/dq2 in N/m, exact and not made semidefinite; with `elements` only of materials,
- * attachments, hands and obstacles with a formula: without the contact of surfaces. Freed by
+/* d2P/dq2 in N/m, exact, not projected. With `elements` it contains materials, attachments, hands
+ * and obstacles with a formula only, without contact between surfaces. Freed by
  * brio_triplets_free. */
 BRIO_API BrioStatus brio_sim_hessian(BrioSim *sim, int elements, BrioTriplets *hessian,
                                      BrioError *error);

@@ -27,13 +27,13 @@ typedef struct BrioSequence {
 
 enum { BRIO_POSE_NUMBERS = 11 };
 
-/* Room for frames, all cleared. A sequence is held in memory whole, at most 4 GB of it. */
+/* Allocates frames, all zero. A sequence is in memory as a whole, at most 4 GB. */
 BRIO_API BrioStatus brio_sequence_create(int64_t frames, int64_t vertices, BrioSequence **sequence,
                                          BrioError *error);
 BRIO_API void brio_sequence_free(BrioSequence *sequence);
-/* Reads one file of frames (.pc2, .mdd, .glb, .csv), or meshes: one file a frame, or one name with
- * `#` in place of the digits (walk_####.obj). `fps`: frames per second of files without times.
- * `start`: when the first frame is (s), or what is added to the times that a file has. */
+/* Reads one file of frames (.pc2, .mdd, .glb, .csv), or meshes: one file per frame, or one name
+ * with `#` instead of the digits (walk_####.obj). `fps`: frames per second of files without times.
+ * `start`: time of the first frame (s), or the offset that is added to the times in a file. */
 BRIO_API BrioStatus brio_sequence_read(const char *const *files, int count, double fps,
                                        double start, BrioSequence **sequence, BrioError *error);
 /* Positions and, unless NULL, velocities at a time: vertex_count x 3 each. */
@@ -46,8 +46,8 @@ BRIO_API void brio_sequence_at(const BrioSequence *sequence, double time, double
  *     x = turned by `angular` about `about`, shifted by `velocity`, from `start` to `end`,
  *         and shifted by `keys` (rows t, dx, dy, dz).
  *
- * Keys and poses are held before the first and after the last. Between two of them shifts and
- * scales are linear, and turns go the shorter way at a constant rate. */
+ * Before the first and after the last key or pose the motion rests there. In between, translation
+ * and scale are linear, and rotation takes the shorter way at a constant rate. */
 typedef struct BrioScript {
     double start, end;
     double velocity[3], angular[3], about[3];
@@ -71,8 +71,8 @@ BRIO_API BrioStatus brio_builder_attach_all(BrioBuilder *builder, int body, cons
                                             const double *weight, const BrioScript *script,
                                             BrioError *error);
 
-/* Fixes some coordinates of vertices: bit 0 x, bit 1 y, bit 2 z. They stay as they start, and the
- * vertices slide along the others: symmetry planes, rollers. */
+/* Fixes some coordinates of vertices: bit 0 x, bit 1 y, bit 2 z. These coordinates keep their
+ * initial values, and the vertices slide along the others: symmetry planes, rollers. */
 BRIO_API BrioStatus brio_builder_fix_axes(BrioBuilder *builder, int body, const int32_t *vertices,
                                           int64_t count, unsigned axes, BrioError *error);
 

@@ -12,8 +12,8 @@
  *     cc -shared -fPIC mine.c -o mine.so $(pkg-config --cflags brio)
  *     brio compare cloth --plugin ./mine.so --integrators bdf2,mine
  *
- * It needs not be linked with the library: the program or library that loads it has all functions.
- * A plug-in is code that runs with the rights of the program. Load only those that you trust.
+ * It does not need to be linked with the library: the program that loads it has all functions. A
+ * plug-in runs with the permissions of the program. Load only plug-ins that you trust.
  *
  * Include it after or instead of brio.h; docs/plugins.md has the manual. Licence: MIT. */
 #ifndef BRIO_PLUGIN_H
@@ -33,9 +33,9 @@ extern BRIO_API BrioStatus brio_plugin(BrioError *error);
     const int brio_plugin_abi = BRIO_ABI; \
     BrioStatus brio_plugin(BrioError *error)
 
-/* Loads a plug-in and calls its entry point. A file without a slash in its name is looked for in
- * the current folder, nowhere else. One that is loaded already is left as it is. It stays until
- * the process ends. UNSUPPORTED: it was compiled for another BRIO_ABI. */
+/* Loads a plug-in and calls its entry point. A file name without a slash refers to the current
+ * folder. A plug-in that is already loaded is not loaded again. It stays loaded until the process
+ * ends. UNSUPPORTED: it was compiled for another BRIO_ABI. */
 BRIO_API BrioStatus brio_load_plugin(const char *file, BrioError *error);
 
 /* --------------------------------------------------------------------------------------
@@ -57,8 +57,8 @@ BRIO_API BrioStatus brio_register_force(const BrioForceTypeDef *def, BrioError *
 
 /* --------------------------------------------------------------------------------------
  * A contact law: a barrier b(g) of the gap g between surfaces, or between a vertex and an
- * obstacle. It acts below dhat and is infinite at g <= 0; what passes through is prevented by the
- * limit of every step, as with `ipc`. Scenes set kappa, dhat and thickness.
+ * obstacle. It acts below dhat and is infinite at g <= 0. As with `ipc`, the limit of every step
+ * prevents surfaces from passing through each other. Scenes set kappa, dhat and thickness.
  * -------------------------------------------------------------------------------------- */
 
 enum { BRIO_MAX_REGISTERED_LAWS = 4 };
@@ -70,7 +70,7 @@ typedef struct BrioLawDef {
      * b'' not negative, and b and b' must go to 0 at dhat. Called from several threads at once. */
     void (*eval)(void *user, double kappa, double dhat, int count, const double *gap, double *value,
                  double *slope, double *curvature);
-    int unbounded; /* b' grows without bound towards 0: whatever presses is carried */
+    int unbounded; /* b' grows without bound towards 0: a contact carries any load */
 } BrioLawDef;
 /* As brio_register_force; up to BRIO_MAX_REGISTERED_LAWS. */
 BRIO_API BrioStatus brio_register_law(const BrioLawDef *def, BrioError *error);

@@ -49,12 +49,12 @@ static void sample(double *values) { values[0] = 40; }
 
 static const BrioField fields[] = {
     {"cone", BRIO_REAL, "degrees", NAN, 0, 180, 0,
-     "Largest angle between the axes that were one at the start; no limit by default."},
+     "Maximum angle between the axes that coincide initially; default: no limit."},
     {0}};
 
 BRIO_CONSTRAINT(ball){
     .name = "ball",
-    .summary = "A ball joint: two bodies share a point; with a cone as a limit.",
+    .summary = "A ball joint: two bodies share a point; a cone may limit the angle.",
     .citation = "Shabana2020",
     .fields = fields,
     .role_count = BRIO_COUNT(roles),

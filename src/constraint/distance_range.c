@@ -72,8 +72,8 @@ static void sample(double *values)
 static const BrioRole roles[] = {{BRIO_SIDE_A, BRIO_PLACE_AT}, {BRIO_SIDE_B, BRIO_PLACE_AT}};
 
 static const BrioField fields[] = {
-    {"min", BRIO_REAL, "m", 0, 0, 1e15, 0, "The minimum of the distance; 0: none."},
-    {"max", BRIO_REAL, "m", NAN, 1e-300, 1e15, 0, "The maximum of the distance; none by default."},
+    {"min", BRIO_REAL, "m", 0, 0, 1e15, 0, "Minimum distance; 0: none."},
+    {"max", BRIO_REAL, "m", NAN, 1e-300, 1e15, 0, "Maximum distance; default: none."},
     {0}};
 
 BRIO_CONSTRAINT(distance_range){

@@ -127,13 +127,13 @@ static void sample(double *values)
 
 static const BrioField fields[] = {
     {"lower", BRIO_REAL, "degrees", NAN, -359, 0, 0,
-     "Smallest angle by which a may turn about the axis, seen from b; no limit by default."},
-    {"upper", BRIO_REAL, "degrees", NAN, 0, 359, 0, "Largest angle; 0 is the initial state."},
+     "Minimum angle of a about the axis, relative to b; default: no limit."},
+    {"upper", BRIO_REAL, "degrees", NAN, 0, 359, 0, "Maximum angle; 0 is the initial state."},
     {0}};
 
 BRIO_CONSTRAINT(hinge){
     .name = "hinge",
-    .summary = "Two bodies turn about a common axis; with angles as limits.",
+    .summary = "Two bodies rotate about a common axis; angles may be limited.",
     .citation = "Shabana2020",
     .fields = fields,
     .role_count = BRIO_COUNT(roles),

@@ -28,7 +28,7 @@ static const BrioField fields[] = {{0}};
 
 BRIO_CONSTRAINT(point_to_point){
     .name = "point-to-point",
-    .summary = "Two points, or a point and a place in the world, stay together.",
+    .summary = "Two points, or a point and a position in the world, stay together.",
     .citation = "Shabana2020",
     .fields = fields,
     .role_count = BRIO_COUNT(roles),

@@ -50,12 +50,12 @@ static const BrioRole roles[] = {{BRIO_SIDE_A, BRIO_PLACE_AT}, {BRIO_SIDE_B, BRI
 
 static const BrioField fields[] = {
     {"length", BRIO_REAL, "m", NAN, 1e-300, 1e15, 0,
-     "The distance, which the initial state must have; by default that of the initial state."},
+     "The distance. The initial state must have it. Default: that of the initial state."},
     {0}};
 
 BRIO_CONSTRAINT(rod){
     .name = "rod",
-    .summary = "Two points stay as far apart as they are.",
+    .summary = "Two points keep their distance.",
     .citation = "Kharevych2006",
     .fields = fields,
     .role_count = BRIO_COUNT(roles),

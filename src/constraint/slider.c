@@ -74,13 +74,14 @@ static void sample(double *values)
 
 static const BrioField fields[] = {
     {"lower", BRIO_REAL, "m", NAN, -1e15, 0, 0,
-     "Smallest way of a along the axis, seen from b; no limit by default."},
-    {"upper", BRIO_REAL, "m", NAN, 0, 1e15, 0, "Largest way; 0 is the initial state."},
+     "Minimum displacement of a along the axis, relative to b; default: no limit."},
+    {"upper", BRIO_REAL, "m", NAN, 0, 1e15, 0, "Maximum displacement; 0 is the initial state."},
     {0}};
 
 BRIO_CONSTRAINT(slider){
     .name = "slider",
-    .summary = "A body slides along an axis of another and does not turn; with ways as limits.",
+    .summary = "A body slides along an axis of another without rotation; the distance may be "
+               "limited.",
     .citation = "Shabana2020",
     .fields = fields,
     .role_count = BRIO_COUNT(roles),

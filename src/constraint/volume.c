@@ -80,7 +80,7 @@ static const BrioField fields[] = {{0}};
 
 BRIO_CONSTRAINT(volume){
     .name = "volume",
-    .summary = "A body with a closed surface keeps the volume inside it.",
+    .summary = "The volume inside the closed surface of a body stays constant.",
     .citation = "Hong2006",
     .fields = fields,
     .begin = begin,

@@ -74,12 +74,14 @@ static void force(void *self, const double *values, const BrioState *state, cons
         f[i] -= values[0] * drag->vertices[i / 3] * v[i];
 }
 
-static const BrioField fields[] = {
-    {"k", BRIO_REAL, "N s/m", 0.001, 0, 1e15, 0, "Drag of every vertex: the force is -k v."}, {0}};
+static const BrioField fields[] = {{"k", BRIO_REAL, "N s/m", 0.001, 0, 1e15, 0,
+                                    "Drag coefficient of every vertex: the force is "
+                                    "-k v."},
+                                   {0}};
 
 BRIO_DAMPING_MODEL(ether_drag){
     .name = "ether-drag",
-    .summary = "Brakes every motion, falling and turning too, as if the body moved through honey.",
+    .summary = "Damps every motion, also falling and rotation, as if the body moved through honey.",
     .citation = "Dinev2018",
     .brakes_translation = true,
     .brakes_rotation = true,

@@ -80,13 +80,15 @@ static double filter(void *self, const double *values, const BrioSystem *system,
 }
 
 static const BrioField fields[] = {{"k", BRIO_REAL, "", 0.1, 0, 1, 0,
-                                    "Share of the non-rigid velocity that is taken every 0.033 s."},
+                                    "Fraction of the non-rigid velocity that is removed every "
+                                    "0.033 s."},
                                    {0}};
 
 BRIO_DAMPING_MODEL(momentum_preserving){
     .name = "momentum-preserving",
     .summary =
-        "Brakes what is not a rigid motion of the whole body, fast and slow deformations alike.",
+        "Damps all motion except the rigid motion of the whole body, fast and slow deformations "
+        "alike.",
     .citation = "Dinev2018",
     .fields = fields,
     .filter = filter,

@@ -169,15 +169,16 @@ static void force(void *self, const double *values, const BrioState *state, cons
 }
 
 static const BrioField fields[] = {{"alpha", BRIO_REAL, "1/s", 0, 0, 1e15, 0,
-                                    "Share of the mass: brakes every motion at this rate."},
+                                    "Coefficient of the mass: damps every motion at this rate."},
                                    {"beta", BRIO_REAL, "s", 0, 0, 1e15, 0,
-                                    "Share of the stiffness: brakes vibrations, fast ones most."},
+                                    "Coefficient of the stiffness: damps vibrations, fast ones "
+                                    "most."},
                                    {0}};
 
 BRIO_DAMPING_MODEL(rayleigh){
     .name = "rayleigh",
-    .summary = "A mix of mass and stiffness of the start of the step; the stiffness part brakes "
-               "vibrations, fast ones most.",
+    .summary = "A combination of mass and stiffness at the start of the step; the stiffness part "
+               "damps vibrations, fast ones most.",
     .citation = "You2026",
     .brakes_translation = true,
     .brakes_rotation = true,

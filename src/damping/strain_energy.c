@@ -194,8 +194,8 @@ static const BrioField fields[] = {
 
 BRIO_DAMPING_MODEL(strain_energy){
     .name = "strain-energy",
-    .summary = "The strain of each step, measured by the material's own energy: brakes "
-               "deformation, never motion or rotation.",
+    .summary = "Damps the strain of each step, measured by the energy of the material: "
+               "deformation only, never translation or rotation.",
     .citation = "Kharevych2006",
     .fields = fields,
     .create = create,

@@ -19,8 +19,7 @@ static inline lane material(const double *params, const Invariants *in, int orde
 
 BRIO_ENERGY(arap){
     .name = "arap",
-    .summary =
-        "As rigid as possible: resists every change of shape alike and does not care for volume.",
+    .summary = "As rigid as possible: resists every change of shape alike and ignores volume.",
     .citation = "Chao2010",
     .params = 2,
     .fields = tet_fields,

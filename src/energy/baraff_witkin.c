@@ -173,8 +173,8 @@ static BrioStatus sheet(const double *values, BrioSheet *out, BrioError *error)
 
 BRIO_ENERGY(baraff_witkin){
     .name = "baraff-witkin",
-    .summary = "Cloth: resists stretching along warp and weft, shearing and bending, each with a "
-               "stiffness of its own.",
+    .summary = "Cloth with separate stiffness against stretching along warp and weft, shearing "
+               "and bending.",
     .citation = "Baraff1998",
     .element = BRIO_ELEMENT_TRIANGLE,
     .nodes = 3,

@@ -22,8 +22,8 @@ static inline lane material(const double *params, const Invariants *in, int orde
 
 BRIO_ENERGY(corotated){
     .name = "corotated",
-    .summary = "Linear elasticity in the element's own turning frame: cheap, robust, good at "
-               "moderate strain.",
+    .summary = "Linear elasticity in a frame that rotates with the element: cheap, robust, good "
+               "at moderate strain.",
     .citation = "Sifakis2012",
     .params = 2,
     .fields = tet_fields,

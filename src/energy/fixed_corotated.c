@@ -26,8 +26,8 @@ static inline lane material(const double *params, const Invariants *in, int orde
 
 BRIO_ENERGY(fixed_corotated){
     .name = "fixed-corotated",
-    .summary = "Corotated elasticity that keeps its volume at large strains too; elements may turn "
-               "inside out and come back.",
+    .summary = "Corotated elasticity that keeps its volume also at large strain; elements may "
+               "invert and recover.",
     .citation = "Stomakhin2012",
     .params = 2,
     .fields = tet_fields,

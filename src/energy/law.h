@@ -65,7 +65,7 @@ typedef struct Law {
      "Distance below which the barrier acts; auto: a tenth of the median edge, at most 1/250 of " \
      "the smallest body."}, \
     {"thickness", BRIO_REAL, "m", 0, 0, 1e9, 0, \
-     "Distances count from there: surfaces stay that far apart at least."}
+     "Minimum distance between surfaces; other distances are measured from it."}
 /* clang-format on */
 
 /* What every descriptor takes from the definitions of its file. */

@@ -17,8 +17,8 @@
 
 static const BrioField fields[] = {
     BRIO_BARRIER_FIELDS(
-        "Stiffness: a contact carries 2 kappa dhat at most. auto: kappa dhat is twenty times the "
-        "weight of the heaviest body."),
+        "Stiffness: the force of a contact is at most 2 kappa dhat. auto: kappa dhat is twenty "
+        "times the weight of the heaviest body."),
     {0}};
 
 #ifdef BRIO_KERNEL_ISA
@@ -54,7 +54,7 @@ static double force(const double *params, double mu, double d)
 
 BRIO_LAW(cubic){
     BRIO_LAW_COMMON,
-    .summary = "Cubic barrier: nothing ever touches, and a contact carries a largest force.",
+    .summary = "Cubic barrier: surfaces never touch; the force of a contact has a maximum.",
     .force = force,
 };
 

@@ -14,7 +14,7 @@
 #define LAW_TRAITS (BRIO_LAW_FORBIDS | BRIO_LAW_UNBOUNDED)
 
 static const BrioField fields[] = {
-    BRIO_BARRIER_FIELDS("Stiffness; auto: by pair of bodies, as stiff as the softer of them is "
+    BRIO_BARRIER_FIELDS("Stiffness; auto: per pair of bodies, as stiff as the softer one "
                         "(docs/defaults.md)."),
     {0}};
 
@@ -61,7 +61,7 @@ static double force(const double *params, double mu, double d)
 
 BRIO_LAW(ipc){
     BRIO_LAW_COMMON,
-    .summary = "Logarithmic barrier: nothing ever touches, and forces grow without bound.",
+    .summary = "Logarithmic barrier: surfaces never touch; forces grow without bound.",
     .force = force,
 };
 

@@ -50,8 +50,8 @@ static const BrioField fields[] = {PENALTY_FIELDS, {0}};
 static const BrioField fields[] = {
     PENALTY_FIELDS,
     {"self", BRIO_REAL, "m", 0, 0, 1e9, 0,
-     "Vertices of bodies push each other apart below this distance; of one body those that are "
-     "1.57 times as far apart at rest. 0: bodies pass through each other."},
+     "Vertices of bodies repel below this distance. Within one body only vertices that are at "
+     "least 1.57 times as far apart at rest. 0: bodies pass through each other."},
     {0}};
 
 static double force(const double *params, double mu, double d)
@@ -63,8 +63,8 @@ static double stiffness(const double *params) { return LAW_STIFFNESS(params); }
 
 BRIO_LAW(penalty){
     BRIO_LAW_COMMON,
-    .summary = "One-sided spring: pushes out what sank in and forbids nothing, for every "
-               "integrator.",
+    .summary = "One-sided spring: pushes penetrating vertices out; works with every integrator, "
+               "but surfaces may pass through each other.",
     .force = force,
     .stiffness = stiffness,
 };

@@ -34,7 +34,7 @@ static const BrioField fields[] = {
 
 BRIO_ENERGY(mass){
     .name = "mass",
-    .summary = "Point masses with nothing between them: what rods join.",
+    .summary = "Point masses without elements, for rods and joints.",
     .citation = "Kharevych2006",
     .element = BRIO_ELEMENT_POINT,
     .traits = BRIO_ENERGY_LINEAR,

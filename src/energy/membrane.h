@@ -319,10 +319,9 @@ static const BrioField membrane_fields[] = {
     {"rho", BRIO_REAL, "kg/m3", NAN, 1e-300, 1e15, 0, "Mass density; or give areal."},
     {"areal", BRIO_REAL, "kg/m2", NAN, 1e-300, 1e15, 0, "Mass per area; or give rho."},
     {"bending", BRIO_REAL, "Pa", NAN, 0, 1e15, 0,
-     "Young's modulus of bending; unless given, E; 0: none."},
+     "Young's modulus of bending; default: E; 0: no bending stiffness."},
     {"pretension", BRIO_REAL, "N/m", 0, 0, 1e15, 0,
-     "Tension, in all directions, of the shape that the body has at first: pull per length of a "
-     "cut."},
+     "Tension of the initial shape in all directions, as force per length."},
     {0}};
 
 static BrioStatus membrane_prepare(const double *values, double *params, BrioError *error)

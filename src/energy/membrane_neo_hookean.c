@@ -26,8 +26,8 @@ static double tension(const double params[2], double p)
 
 BRIO_ENERGY(membrane_neo_hookean){
     .name = "membrane-neo-hookean",
-    .summary = "Thin rubber-like sheet that resists being crushed without bound, so that no "
-               "triangle collapses; bends by its thickness.",
+    .summary = "Thin rubber-like sheet whose resistance to compression grows without bound, so "
+               "that no triangle collapses. Its bending stiffness follows from its thickness.",
     .citation = "Bonet2008",
     MEMBRANE_DESCRIPTOR,
 };

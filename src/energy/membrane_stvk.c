@@ -26,8 +26,8 @@ static double tension(const double params[2], double p)
 
 BRIO_ENERGY(membrane_stvk){
     .name = "membrane-stvk",
-    .summary = "Thin sheet with a quadratic law of Green's strain: simple, for small strains; "
-               "bends by its thickness.",
+    .summary = "Thin sheet with an energy quadratic in the Green strain: simple, for small "
+               "strain. Its bending stiffness follows from its thickness.",
     .citation = "Bonet2008",
     MEMBRANE_DESCRIPTOR,
 };

@@ -24,8 +24,8 @@ static inline lane material(const double *params, const Invariants *in, int orde
 
 BRIO_ENERGY(neo_hookean){
     .name = "neo-hookean",
-    .summary = "Rubber-like solid that resists being crushed without bound, so that no element "
-               "ever inverts.",
+    .summary = "Rubber-like solid whose resistance to compression grows without bound, so that no "
+               "element ever inverts.",
     .citation = "Bonet2008",
     .params = 2,
     .fields = tet_fields,

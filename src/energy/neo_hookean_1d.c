@@ -90,7 +90,7 @@ static const BrioField fields[] = {
 
 BRIO_ENERGY(neo_hookean_1d){
     .name = "neo-hookean-1d",
-    .summary = "Bar that moves along x only and resists being crushed without bound.",
+    .summary = "Bar that moves along x only; its resistance to compression grows without bound.",
     .citation = "You2026",
     .element = BRIO_ELEMENT_BAR,
     .traits = BRIO_ENERGY_INFINITE | BRIO_ENERGY_ALONG_X,

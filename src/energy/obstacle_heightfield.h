@@ -155,7 +155,7 @@ static inline void heightfield_sample(BrioRandom *random, bool outside, double *
 #else
 
 static const BrioField heightfield_fields[] = {
-    {"spacing", BRIO_REAL, "m", 1, 1e-9, 1e9, 0, "Distance of neighbouring heights."}, {0}};
+    {"spacing", BRIO_REAL, "m", 1, 1e-9, 1e9, 0, "Distance between neighbouring heights."}, {0}};
 
 static BrioStatus heightfield_prepare(const double *values, double *data, BrioError *error)
 {

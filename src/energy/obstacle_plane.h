@@ -57,7 +57,9 @@ static inline void plane_sample(BrioRandom *random, bool outside, double *X, dou
 
 static const BrioField plane_fields[] = {
     {"point", BRIO_VECTOR, "m", 0, -1e15, 1e15, 0, "A point of the plane."},
-    {"normal", BRIO_VECTOR, "", NAN, -1e300, 1e300, 1, "Where bodies are; of any length."},
+    {"normal", BRIO_VECTOR, "", NAN, -1e300, 1e300, 1,
+     "Points to the side where bodies are; any "
+     "length."},
     {0}};
 
 static BrioStatus plane_prepare(const double *values, double *data, BrioError *error)

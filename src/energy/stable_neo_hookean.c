@@ -31,8 +31,7 @@ static BrioStatus prepare(const double *values, double *params, BrioError *error
 
 BRIO_ENERGY(stable_neo_hookean){
     .name = "stable-neo-hookean",
-    .summary = "Rubber-like solid that stays finite when crushed flat or turned inside out, and "
-               "comes back.",
+    .summary = "Rubber-like solid that stays finite when flattened or inverted, and recovers.",
     .citation = "Smith2018",
     .params = 2,
     .fields = tet_fields,

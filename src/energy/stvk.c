@@ -25,7 +25,7 @@ static inline lane material(const double *params, const Invariants *in, int orde
 BRIO_ENERGY(stvk){
     .name = "stvk",
     .summary = "Saint Venant-Kirchhoff: linear in the Green strain; stiffens when stretched, "
-               "softens when crushed.",
+               "softens when compressed.",
     .citation = "Sifakis2012",
     .params = 2,
     .fields = tet_fields,

@@ -28,7 +28,7 @@ static const BrioField fields[] = {
 
 BRIO_FORCE(constant){
     .name = "constant",
-    .summary = "The same force everywhere, per vertex, mass, volume, area or in all.",
+    .summary = "The same force everywhere, per vertex, mass, volume, area or in total.",
     .fields = fields,
     .energy = energy,
     .three = true,

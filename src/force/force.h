@@ -93,11 +93,11 @@ double brio__force_volume(const BrioForce *force, const double *x);
 
 /* What forces on vertices are measured by: the field `per`, first of their tables. */
 enum { BRIO_PER_VERTEX, BRIO_PER_MASS, BRIO_PER_VOLUME, BRIO_PER_AREA, BRIO_PER_TOTAL };
-#define BRIO_PER_FIELD(default_choice)                                                     \
-    {                                                                                      \
-        "per", BRIO_CHOICE, "vertex|mass|volume|area|total", default_choice, 0, 4, 0,      \
-            "What the force is given for: one vertex, 1 kg, 1 m3 or 1 m2 at rest, or all " \
-            "chosen vertices together, shared out by mass."                                \
+#define BRIO_PER_FIELD(default_choice)                                                  \
+    {                                                                                   \
+        "per", BRIO_CHOICE, "vertex|mass|volume|area|total", default_choice, 0, 4, 0,   \
+            "What the force refers to: one vertex, 1 kg, 1 m3 or 1 m2 at rest, or all " \
+            "selected vertices together, distributed by mass."                          \
     }
 
 #endif

@@ -33,15 +33,15 @@ static const BrioField fields[] = {
     {"law", BRIO_CHOICE, "fixed|volume|gas", 0, 0, 2, 0,
      "What is given: the pressure, the volume, or the amount of gas."},
     {"pressure", BRIO_REAL, "Pa", 1000, -1e15, 1e15, 0,
-     "Pressure inside above that outside; of a gas its own at the initial volume."},
-    {"ambient", BRIO_REAL, "Pa", 0, 0, 1e15, 0, "Pressure outside, of the law gas."},
+     "Pressure inside minus pressure outside; for a gas: its pressure at the initial volume."},
+    {"ambient", BRIO_REAL, "Pa", 0, 0, 1e15, 0, "Pressure outside, for the law gas."},
     {"stiffness", BRIO_REAL, "Pa", 1e6, 1e-12, 1e15, 0,
-     "Pressure for a volume that is wrong by all of itself, of the law volume."},
+     "Pressure per relative error of the volume, for the law volume."},
     {0}};
 
 BRIO_FORCE(pressure){
     .name = "pressure",
-    .summary = "Pressure in closed surfaces: fixed, what a volume needs, or that of a gas.",
+    .summary = "Pressure inside closed surfaces: constant, from a target volume, or that of a gas.",
     .fields = fields,
     .volume = volume,
 };

@@ -29,12 +29,12 @@ static const BrioField fields[] = {
      "Stiffness k of the spring, or strength of the inverse square; positive attracts."},
     {"centre", BRIO_VECTOR, "m", 0, -1e15, 1e15, 0, "The point, or a point of the axis."},
     {"axis", BRIO_VECTOR, "", 0, -1e15, 1e15, 0,
-     "Direction of the axis, of any length; zero: toward the point."},
+     "Direction of the axis, any length; zero: toward the point."},
     {"length", BRIO_REAL, "m", 0, 0, 1e15, 0, "Distance at which the spring is at rest."},
     {"core", BRIO_REAL, "m", 0, 0, 1e15, 0,
-     "Inside of this radius the inverse square becomes linear, as inside of a ball."},
+     "Inside this radius the force is linear, as inside a ball of constant density."},
     {"range", BRIO_REAL, "m|infinite", INFINITY, 1e-12, 1e15, 0,
-     "Distance at which the field has ended; it fades by (1 - r2/range2)^2."},
+     "Distance at which the field ends; it fades as (1 - r2/range2)^2."},
     {0}};
 
 BRIO_FORCE(radial){

@@ -20,7 +20,9 @@ static double energy(const BrioForce *force, const double x[3], double time, boo
 static const BrioField fields[] = {
     {"k", BRIO_REAL, "N/m", 1000, 0, 1e15, 0, "Stiffness of each spring."},
     {"length", BRIO_REAL, "m", 0, 0, 1e15, 0, "Length at rest."},
-    {"point", BRIO_VECTOR, "m", 0, -1e15, 1e15, 0, "Where the springs lead to; a path moves it."},
+    {"point", BRIO_VECTOR, "m", 0, -1e15, 1e15, 0,
+     "Point that the springs pull to; a path moves "
+     "it."},
     {0}};
 
 BRIO_FORCE(spring){

@@ -20,16 +20,16 @@ static void push(const BrioForce *force, const double x[3], double time, double 
 static const BrioField fields[] = {
     BRIO_PER_FIELD(BRIO_PER_VERTEX),
     {"strength", BRIO_REAL, "N/m", NAN, -1e30, 1e30, 1,
-     "Force over the distance from the axis; positive turns by the right hand."},
+     "Force divided by the distance from the axis; positive: right-handed rotation."},
     {"centre", BRIO_VECTOR, "m", 0, -1e15, 1e15, 0, "A point of the axis."},
-    {"axis", BRIO_VECTOR, "", NAN, -1e15, 1e15, 1, "Direction of the axis, of any length."},
+    {"axis", BRIO_VECTOR, "", NAN, -1e15, 1e15, 1, "Direction of the axis; any length."},
     {"range", BRIO_REAL, "m|infinite", INFINITY, 1e-12, 1e15, 0,
-     "Distance at which the vortex has ended; it fades by (1 - r2/range2)^2."},
+     "Distance at which the vortex ends; it fades as (1 - r2/range2)^2."},
     {0}};
 
 BRIO_FORCE(vortex){
     .name = "vortex",
-    .summary = "Turns what it meets about an axis; has no potential.",
+    .summary = "A force that circles about an axis; it has no potential.",
     .fields = fields,
     .push = push,
 };

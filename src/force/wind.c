@@ -30,8 +30,8 @@ static const BrioField fields[] = {
     {"velocity", BRIO_VECTOR, "m/s", 0, -1e6, 1e6, 0,
      "Velocity of the air; keys and formulas multiply it. Zero: the drag of still air."},
     {"density", BRIO_REAL, "kg/m3", 1.2, 0, 1e9, 0, "Density of the air."},
-    {"drag", BRIO_REAL, "", 1, 0, 1e6, 0, "Coefficient of drag of a plate across the wind."},
-    {"lift", BRIO_REAL, "", 0, 0, 1e6, 0, "Coefficient of lift."},
+    {"drag", BRIO_REAL, "", 1, 0, 1e6, 0, "Drag coefficient of a plate perpendicular to the wind."},
+    {"lift", BRIO_REAL, "", 0, 0, 1e6, 0, "Lift coefficient."},
     {0}};
 
 BRIO_FORCE(wind){

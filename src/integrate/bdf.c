@@ -76,7 +76,7 @@ static BrioStatus step4(BrioStepper *s, double h) { return advance(s, 2, h); }
 BRIO_INTEGRATOR(bdf2){
     .name = "bdf2",
     .summary =
-        "Second order at the price of backward Euler: damps fast vibrations, slow ones much less.",
+        "Second order at the cost of backward Euler: damps fast vibrations, slow ones much less.",
     .citation = "Hairer1996",
     .order = 2,
     .history = 2,

@@ -228,32 +228,32 @@ BRIO_INTEGRATOR(a_1){
 
 static const BrioField search_fields[] = {
     {"alpha_min", BRIO_REAL, "", 0, -10, 10, 0,
-     "Least alpha: 0 can dissipate as much as backward Euler."},
+     "Minimum of alpha: 0 can dissipate as much as backward Euler."},
     {"alpha_max", BRIO_REAL, "", 1.1, -10, 10, 0,
-     "Largest alpha: a little more than 1 can gain energy back."},
+     "Maximum of alpha: slightly above 1 it can regain energy."},
     {"energy_scale", BRIO_REAL, "", 1, 0, 10, 0,
-     "First target above the ground level, as a share of the first energy above it."},
+     "Initial target above the ground level, as a fraction of the initial energy above it."},
     {"decay", BRIO_LIST, "s", 0, 1e-9, 1e12, 0,
      "Time in which the energy above the ground falls to 1/e; or [[t, tau], ...]: tau from time t "
      "on."},
     {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0,
-     "Energy that decay leads to; rest: the potential of the settled scene."},
+     "Energy that the decay approaches; rest: the potential of the settled scene."},
     {"sparse", BRIO_BOOLEAN, "", 0, 0, 1, 0,
-     "Search only in the third step in a row on the same side of the target, and take alpha = 1 "
-     "otherwise."},
+     "Search only in the third consecutive step on the same side of the target; otherwise alpha = "
+     "1."},
     {"alpha", BRIO_REAL, "", NAN, -10, 10, 0,
-     "Fixed instead of searched for, for the study of stability; then in the paper's form."},
+     "A fixed alpha instead of the search, to study stability; uses the paper's form."},
     {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0,
-     "Treats the weight of unsupported parts exactly, so that free flight keeps its energy; "
-     "false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
+     "Treats the weight of unsupported parts exactly, so that free flight keeps its energy. "
+     "false: the paper's form, which loses m (h g)^2/2 per step of flight."},
     {"gain", BRIO_REAL, "", NAN, 1, 10, 0,
-     "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is "
-     "then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose "
-     "and gain energy, and 1 (never) otherwise."},
+     "Where alpha does not suffice, a step may scale velocities by up to this factor; alpha is "
+     "then at most 1. Default: 1.15 with the solver local-global, whose unfinished solves lose "
+     "and gain energy, otherwise 1 (never)."},
     {"momentum", BRIO_BOOLEAN, "", NAN, 0, 1, 0,
-     "Keeps the angular momentum of free components, and balances it with the torques of what "
-     "touches them; false: the paper's form, which may turn vibration into spin and back. By "
-     "default true, and false with the solver local-global."},
+     "Keeps the angular momentum of free components and balances it with the torques of contacts. "
+     "false: the paper's form, which may turn vibration into spin and back. Default: true; false "
+     "with the solver local-global."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
@@ -598,8 +598,8 @@ static BrioStatus search_step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(a_search){
     .name = "a-search",
-    .summary = "Backward Euler's positions with momenta that meet an energy target: stays alive at "
-               "large steps, decays as you say.",
+    .summary = "Backward Euler's positions with momenta that meet an energy target: lively at "
+               "large steps, with a decay that you set.",
     .citation = "You2026",
     .order = 1,
     .history = 4,

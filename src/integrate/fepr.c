@@ -139,7 +139,7 @@ static const BrioField fields[] = {
     {"iterations", BRIO_INTEGER, "", 50, 0, 1000, 0,
      "Maximum number of iterations of a projection."},
     {"eps", BRIO_REAL, "", 1e-10, 0, 1, 0,
-     "Error of the energy that is tolerated, as a share of the kinetic energy."},
+     "Tolerated error of the energy, as a fraction of the kinetic energy."},
     {0}};
 
 BRIO_INTEGRATOR(fepr){

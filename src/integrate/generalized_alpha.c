@@ -72,7 +72,7 @@ static BrioStatus generalized_step(BrioStepper *s, double h)
 
 static const BrioField generalized_fields[] = {
     {"rho_inf", BRIO_REAL, "", 0.8, 0, 1, 0,
-     "What a step leaves of a vibration that it does not resolve: 1 all, 0 nothing."},
+     "Fraction of an unresolved vibration that a step leaves: 1 all, 0 nothing."},
     {0}};
 
 BRIO_INTEGRATOR(generalized_alpha){

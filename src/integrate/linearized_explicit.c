@@ -25,9 +25,9 @@ enum { INNER_MAX = 1000000, LANCZOS_MAX = 60 };
 
 static const BrioField fields[] = {
     {"inner", BRIO_INTEGER, "", 0, 0, INNER_MAX, 0,
-     "Inner steps in a step; 0: as many as stability asks for."},
+     "Inner steps per step; 0: as many as stability requires."},
     {"safety", BRIO_REAL, "", 1.5, 1, 100, 0,
-     "Factor on the largest eigenvalue of the stiffness, for what it may grow by."},
+     "Safety factor on the largest eigenvalue of the stiffness."},
     {"form", BRIO_CHOICE, "forward|symplectic", FORM_SYMPLECTIC, 0, 1, 0,
      "Inner method: forward needs damping (as published), symplectic does not."},
     {0}};

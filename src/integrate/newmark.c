@@ -68,9 +68,9 @@ static BrioStatus newmark_step(BrioStepper *s, double h)
 
 static const BrioField fields[] = {
     {"beta", BRIO_REAL, "", 0.25, 0, 1, 0,
-     "Share of the new acceleration in the positions; 0: explicit, 0.25: the trapezoidal rule."},
+     "Weight of the new acceleration in the positions; 0: explicit, 0.25: the trapezoidal rule."},
     {"gamma", BRIO_REAL, "", 0.5, 0.5, 1, 0,
-     "Share of the new acceleration in the velocities; 0.5: second order, more: damps."},
+     "Weight of the new acceleration in the velocities; 0.5: second order; larger values damp."},
     {0}};
 
 static BrioStatus check(const double *values, unsigned *traits, char *reason, size_t size)

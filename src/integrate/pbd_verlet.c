@@ -15,12 +15,13 @@
  * every 1/60 s, converted with the step). */
 #include "integrator.h"
 
-static const BrioField fields[] = {
-    {"iterations", BRIO_INTEGER, "", 3, 1, 100000, 0, "How often a step goes over all springs."},
-    {"stiffness", BRIO_REAL, "", 0.8, 0, 1, 0,
-     "Share of a spring's error that is corrected each time."},
-    {"damping", BRIO_REAL, "", 0.99, 0, 1, 0, "Share of the velocity that is left after 1/60 s."},
-    {0}};
+static const BrioField fields[] = {{"iterations", BRIO_INTEGER, "", 3, 1, 100000, 0,
+                                    "Number of passes over all springs per step."},
+                                   {"stiffness", BRIO_REAL, "", 0.8, 0, 1, 0,
+                                    "Fraction of a spring's error that each pass corrects."},
+                                   {"damping", BRIO_REAL, "", 0.99, 0, 1, 0,
+                                    "Fraction of the velocity that is left after 1/60 s."},
+                                   {0}};
 
 /* Springs one after the other, in their order; attachments are springs of no length. x: world
  * positions of fixed vertices. */

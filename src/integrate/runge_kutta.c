@@ -25,13 +25,16 @@ RUNGE_KUTTA(forward_euler, "forward-euler", 1,
             "Explicit; gains energy on every oscillation: for comparison, not for use.",
             "Hairer2006", 0);
 RUNGE_KUTTA(rk2, "rk2", 2,
-            "Explicit midpoint rule: two forces a step; gains a little energy, for short steps.",
+            "Explicit midpoint rule: two force evaluations per step; gains a little energy, for "
+            "short steps.",
             "Hairer2006", 0);
 RUNGE_KUTTA(heun, "heun", 2,
-            "Explicit trapezoidal rule: two forces a step; gains a little energy, for short steps.",
+            "Explicit trapezoidal rule: two force evaluations per step; gains a little energy, "
+            "for short steps.",
             "Hairer2006", 0);
 RUNGE_KUTTA(rk4, "rk4", 4,
-            "The classical explicit method: four forces a step, very accurate at short steps.",
+            "The classical explicit method: four force evaluations per step; very accurate at "
+            "short steps.",
             "Hairer2006", 0);
 RUNGE_KUTTA(sdirk2, "sdirk2", 2,
             "Two solves per step; second order, damps fast vibrations, slow ones little.",
@@ -45,7 +48,7 @@ RUNGE_KUTTA(
 
 static const BrioField fields[] = {
     {"A", BRIO_LIST, "", 0, -100, 100, 0,
-     "The matrix of the tableau, row by row: nothing right of the diagonal. Without A and b: "
+     "The matrix of the tableau, row by row: zeros right of the diagonal. Without A and b: "
      "implicit midpoint."},
     {"b", BRIO_LIST, "", 0, -100, 100, 0, "The weights of the stages; their sum is 1."},
     {0}};

@@ -66,10 +66,10 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *max)
     return BRIO_OK;
 }
 
-#define GROUND_FIELD                                                                       \
-    {                                                                                      \
-        "ground", BRIO_REAL, "J|rest", INFINITY, -1e300, 1e300, 0,                         \
-            "Energy above which eps is a share; rest: the potential of the settled scene." \
+#define GROUND_FIELD                                                             \
+    {                                                                            \
+        "ground", BRIO_REAL, "J|rest", INFINITY, -1e300, 1e300, 0,               \
+            "Reference energy of eps; rest: the potential of the settled scene." \
     }
 
 /* ---- blend ------------------------------------------------------------------------------ */
@@ -432,15 +432,15 @@ static BrioStatus blend_step(BrioStepper *s, double h)
 
 static const BrioField blend_fields[] = {
     {"eps", BRIO_REAL, "", 0.01, 0, 1, 0,
-     "Error of the energy that is tolerated, as a share of the energy above the ground."},
+     "Tolerated error of the energy, as a fraction of the energy above the ground."},
     GROUND_FIELD,
     {"be_iterations", BRIO_INTEGER, "", 64, 1, 1000, 0,
-     "Maximum of local/global iterations of backward Euler; it takes no more than bring its energy "
+     "Maximum number of local/global iterations of backward Euler; it stops when its energy is "
      "down to the target. 1: as in the paper."},
     {"start", BRIO_CHOICE, "midpoint|symplectic-euler", 0, 0, 1, 0, "The step that is corrected."},
     {"alpha", BRIO_REAL, "", NAN, -1, 1, 0,
-     "Fixed instead of searched for, for the study of stability: 1 is backward, -1 forward Euler, "
-     "0 the start."},
+     "A fixed alpha instead of the search, to study stability: 1 is backward Euler, -1 forward "
+     "Euler, 0 the start."},
     {0}};
 
 BRIO_INTEGRATOR(blend){
@@ -641,11 +641,11 @@ static BrioStatus lagrange_check(const double *values, unsigned *traits, char *r
 
 static const BrioField lagrange_fields[] = {
     {"eps", BRIO_REAL, "", 1e-6, 0, 1, 0,
-     "Error of the energy that is tolerated, as a share of the energy above the ground."},
+     "Tolerated error of the energy, as a fraction of the energy above the ground."},
     GROUND_FIELD,
     {"solve", BRIO_CHOICE, "search|newton", 0, 0, 1, 0,
-     "How the multiplier is found: search avoids the root at which motions stick, newton shows "
-     "it."},
+     "How the multiplier is found: search avoids the root at which the motion sticks, newton "
+     "finds it."},
     {0}};
 
 BRIO_INTEGRATOR(energy_lagrange){

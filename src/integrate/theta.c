@@ -73,7 +73,7 @@ static const BrioField fields[] = {
     {"theta", BRIO_REAL, "", 0.5, 0, 1, 0,
      "1: backward Euler, which damps most; 0.5: second order, no damping; 0: forward Euler."},
     {"form", BRIO_CHOICE, "inner|outer", INNER, 0, 1, 0,
-     "inner: the force of the mean state; outer: the mean of the two states' forces."},
+     "inner: the force at the mean state. outer: the mean of the forces at both states."},
     {0}};
 
 static BrioStatus check(const double *values, unsigned *traits, char *reason, size_t size)

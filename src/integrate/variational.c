@@ -184,8 +184,8 @@ static BrioStatus step(BrioStepper *s, double h)
 
 static const BrioField fields[] = {
     {"alpha", BRIO_REAL, "", 0.5, 0, 1, 0,
-     "Where in the step the potential is taken (points: 1): 0 explicit, 1/2 implicit midpoint, 1 "
-     "explicit again; stable for h w < 2/|1 - 2 alpha|."},
+     "Where in the step the potential is evaluated (points: 1): 0 explicit, 1/2 implicit "
+     "midpoint, 1 explicit again; stable for h w < 2/|1 - 2 alpha|."},
     {"points", BRIO_INTEGER, "", 1, 1, 3, 0,
      "Points of the quadrature: 1 (order 1; order 2 if alpha is 1/2), 2 (velocity Verlet, order "
      "2), 3 (Simpson, order 4)."},

@@ -171,8 +171,8 @@ static void auto_stats(const void *self, BrioLinearStats *stats)
 
 const BrioLinearType brio__solver_auto = {
     .name = "auto",
-    .summary = "Direct (ldlt) or multilevel, whichever the number of operations makes the faster "
-               "one.",
+    .summary =
+        "Direct (ldlt) or multilevel: the faster one, estimated from the number of operations.",
     .citation = "Liu1992",
     .order = auto_order,
     .create = auto_create,

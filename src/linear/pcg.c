@@ -109,7 +109,7 @@ static void pcg_stats(const void *self, BrioLinearStats *stats)
 const BrioLinearType brio__solver_pcg = {
     .name = "pcg",
     .summary =
-        "Iterative, for what outgrows a factorisation: conjugate gradients with block Jacobi.",
+        "Iterative, for matrices too large to factor: conjugate gradients with block Jacobi.",
     .citation = "Hestenes1952",
     .order = brio__order_band,
     .create = pcg_create,

@@ -445,7 +445,7 @@ static void stuff_all(Lattice *l)
 
 static const BrioField figure_fields[] = {
     {"of", BRIO_CHOICE, "bunny|hippo|head|horn|cactus", 0, 0, 4, 0,
-     "What it is of; the head is a dog's, with a nose to pull."},
+     "Which figure; the head is a dog's, with a nose to pull."},
     BRIO_LENGTH("size", 1, "Extent along y, from y = 0."),
     {"cells", BRIO_INTEGER, "", 16, 4, 200, 0,
      "Cubes of the lattice along its extent; each has twelve tets."},

@@ -172,7 +172,9 @@ static const BrioField capsule_fields[] = {
     BRIO_LENGTH(
         "height", 1,
         "Extent along y, half balls included, centred at the origin; at least twice the radius."),
-    {"cells", BRIO_INTEGER, "", 3, 1, 1000, 0, "Layers of cells from the axis to the mantle."},
+    {"cells", BRIO_INTEGER, "", 3, 1, 1000, 0,
+     "Layers of cells from the axis to the curved "
+     "surface."},
     {0},
 };
 
@@ -223,7 +225,7 @@ static const BrioField torus_fields[] = {
     BRIO_LENGTH("major", 0.3,
                 "Radius of the circle about the y axis on which the disks' centres lie."),
     BRIO_LENGTH("minor", 0.1, "Radius of the disks, less than the major one."),
-    {"segments", BRIO_INTEGER, "", 24, 4, 100000, 0, "Disks round the axis: an even number."},
+    {"segments", BRIO_INTEGER, "", 24, 4, 100000, 0, "Number of disks around the axis; even."},
     {"rings", BRIO_INTEGER, "", 2, 1, 20000, 0,
      "Rings of cells from the centre of a disk to its rim; ring k has 6k vertices."},
     {0},

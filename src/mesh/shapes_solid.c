@@ -290,7 +290,7 @@ static BrioStatus make_column(double radius, double length, int64_t rings, int64
     return BRIO_OK;
 }
 
-#define RINGS_SUMMARY "Rings of cells from the axis to the mantle; ring k has 6k vertices."
+#define RINGS_SUMMARY "Rings of cells from the axis to the curved surface; ring k has 6k vertices."
 
 static const BrioField cylinder_fields[] = {
     BRIO_LENGTH("radius", 0.5, "Radius about the y axis."),

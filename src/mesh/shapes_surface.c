@@ -43,7 +43,7 @@ static const BrioField grid_fields[] = {
     BRIO_CELLS("cells_z", 10, "Cells along z."),
     {"shear", BRIO_BOOLEAN, "", 1, 0, 1, 0, "Edges along both diagonals of every cell."},
     {"bend", BRIO_BOOLEAN, "", 1, 0, 1, 0,
-     "Edges from every vertex to the second next along x and z."},
+     "Edges from every vertex to the second neighbour along x and z."},
     {0},
 };
 

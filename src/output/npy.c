@@ -57,6 +57,6 @@ static void write(const BrioFrame *frame, FILE *file)
 BRIO_FRAMES(npy){
     .name = "npy",
     .extension = "npy",
-    .summary = "NumPy arrays, one a frame: x, y, z, vx, vy, vz of the vertices of all bodies.",
+    .summary = "NumPy arrays, one per frame: x, y, z, vx, vy, vz of the vertices of all bodies.",
     .write = write,
 };

@@ -7,47 +7,47 @@
 #include <string.h>
 
 static const BrioKey body_keys[] = {
-    {KEY_TEXT("name", "What the body is called in results."), KEY_WORDS("body0, body1, ..."),
+    {KEY_TEXT("name", "Name of the body in results."), KEY_WORDS("body0, body1, ..."),
      KEY_INTO(BrioBodyWork, def.name)},
     {KEY_OTHER("shape", "map with `type`",
-               "A procedural shape: `brio list shapes`. Or give mesh; null is as none.")},
+               "A procedural shape: `brio list shapes`. Or give mesh; null means none.")},
     {KEY_FILE("mesh",
-              "A mesh file, relative to the scene file. Or give shape. With kind: solid, a closed "
-              "surface is filled with tets by tetgen or gmsh, if one is installed; the result is "
-              "kept in ~/.cache/brio.")},
+              "A mesh file, relative to the scene file. Or give shape. With kind: solid, tetgen "
+              "or gmsh fills a closed surface with tets, if one of them is installed; the result "
+              "is cached in ~/.cache/brio.")},
     {KEY_REAL("edge", "", NAN, KEY_POSITIVE, 1e15,
-              "Of a surface that is filled with tets: maximum length of edges, about."),
+              "For a surface that is filled with tets: maximum edge length, approximately."),
      KEY_TAKES("number, in units of the file"), KEY_WORDS("as the surface has it"),
      KEY_INTO(BrioBodyWork, edge)},
     {KEY_INTEGER(
          "cage", 0, 0, BRIO_CAGE_MAX,
-         "Of a solid with a dense surface: it rides on a lattice of tets with about so many "
-         "cells along its longest side. Contact sees the surface itself. 0: no cage."),
+         "For a solid with a dense surface: a coarse lattice of tets carries the surface. The "
+         "number of cells along the longest side, approximately. Contact uses the surface itself. "
+         "0: no cage."),
      KEY_INTO(BrioBodyWork, def.cage)},
     {KEY_OTHER("surface", "file name, or a map",
-               "A detailed surface that rides on the body's tets: what pictures, the report and "
-               "exported files show of it.")},
+               "A detailed surface that the body's tets carry. Pictures, the report and exported "
+               "files show it.")},
     {KEY_CHOICE("kind", "auto|solid|springs|bar1d|points|affine|shell", BRIO_KIND_AUTO,
-                "What the elements are; auto takes it from the material. A shell is a sheet of "
-                "triangles, a bar1d a line of edges that moves along x only, points have mass and "
-                "no elements and touch without faces, an affine body (tets or a closed "
-                "surface) moves as a whole and takes "
-                "E and rho of its material."),
+                "Kind of elements; auto: from the material. shell: a sheet of triangles. bar1d: a "
+                "line of edges that moves along x only. points: mass without elements; they touch "
+                "without faces. affine: the body (tets or a closed surface) moves as a whole and "
+                "uses E and rho of its material."),
      KEY_INTO(BrioBodyWork, def.kind)},
     {KEY_OTHER("material", "a name, or a map with `type`",
-               "A material of `materials`, a preset (`brio list presets`), or the map itself; its "
+               "A name from `materials`, a preset (`brio list presets`), or the map itself, whose "
                "`type` may be any of these names."),
      KEY_REQUIRED},
-    {KEY_MAP("transform", "Scale, then rotate, then translate the mesh: its rest shape.")},
+    {KEY_MAP("transform", "Scales, then rotates, then translates the mesh. The result is the rest "
+                          "shape.")},
     {KEY_MAP("velocity", "Initial velocity.")},
-    {KEY_FILE("state",
-              "Initial positions and velocities, one row for each vertex: x,y,z,vx,vy,vz.")},
-    {KEY_MAP("deform", "Initial positions that differ from the rest shape: twisted, bent, pulled, "
-                       "scattered. Or give state.")},
-    {KEY_FILE("springs", "Springs of kind springs, one row each: a,b,k,rest.")},
-    {KEY_LIST("fix", "Vertices that are fixed, or moved by a script.")},
+    {KEY_FILE("state", "Initial positions and velocities, one row per vertex: x,y,z,vx,vy,vz.")},
+    {KEY_MAP("deform", "Initial deformation of the rest shape: twist, bend, pull, scatter. Or "
+                       "give state.")},
+    {KEY_FILE("springs", "The springs of kind springs, one row per spring: a,b,k,rest.")},
+    {KEY_LIST("fix", "Vertices that are fixed or follow a script.")},
     {KEY_LIST("attach", "Springs from vertices to points.")},
-    {KEY_MAP("array", "Copies of the body in rows, columns and layers; they are called NAME.0, "
+    {KEY_MAP("array", "Copies of the body in rows, columns and layers; their names are NAME.0, "
                       "NAME.1, ...")},
     KEY_END};
 BRIO_SECTION(body){"bodies[]", "A body", body_keys};
@@ -59,8 +59,8 @@ typedef struct Array {
 static const BrioKey array_keys[] = {
     {KEY_COUNTS("count", 1, 1000, "Copies along x, y and z."), KEY_REQUIRED,
      KEY_INTO(Array, count)},
-    {KEY_VECTOR("spacing", "m", NAN, "From one copy to the next along each."), KEY_REQUIRED,
-     KEY_INTO(Array, spacing)},
+    {KEY_VECTOR("spacing", "m", NAN, "Distance between neighbouring copies along each axis."),
+     KEY_REQUIRED, KEY_INTO(Array, spacing)},
     KEY_END};
 BRIO_SECTION(array){"bodies[].array", "Copies of a body", array_keys};
 

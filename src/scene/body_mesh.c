@@ -11,11 +11,12 @@ typedef struct Surface {
 
 static const BrioKey surface_keys[] = {
     {KEY_FILE("mesh",
-              "The surface, relative to the scene file and in the place of the body's mesh; "
-              "polygons, textures and groups of an OBJ are kept."),
+              "File of the surface, relative to the scene file. Its coordinates are those of the "
+              "body's mesh. Polygons, textures and groups of an OBJ file are kept."),
      KEY_REQUIRED},
     {KEY_CHOICE("weights", "smooth|linear", 0,
-                "How points follow the tets: without creases, or each as its tet alone."),
+                "How points follow the tets. smooth: without creases. linear: each point follows "
+                "its own tet only."),
      KEY_INTO(Surface, linear)},
     KEY_END};
 BRIO_SECTION(surface){"bodies[].surface", "A detailed surface", surface_keys};

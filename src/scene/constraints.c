@@ -8,31 +8,33 @@
 /* ---- constraints ------------------------------------------------------------------------ */
 
 static const BrioKey constraint_keys[] = {
-    {KEY_OTHER("type", "a kind of constraint", "What it is: a name of `brio list constraints`."),
+    {KEY_OTHER("type", "a kind of constraint",
+               "Kind of constraint: a name of `brio list "
+               "constraints`."),
      KEY_REQUIRED},
-    {KEY_TEXT("name", "What it is called."), KEY_WORDS("constraint0, constraint1, ..."),
+    {KEY_TEXT("name", "Name of the constraint."), KEY_WORDS("constraint0, constraint1, ..."),
      KEY_INTO(BrioConstraintDef, name)},
     {KEY_OTHER(
          "a", "name, [body, vertex], [x, y, z], or a map",
-         "One end: a body, a vertex, or a point that a body carries. It may be fixed, but not "
-         "scripted."),
+         "One end: a body, a vertex, or a point of a body. It may be fixed, but not scripted."),
      KEY_REQUIRED},
     {KEY_OTHER("b", "as a", "The other end."), KEY_WORDS("the world")},
-    {KEY_VECTOR("at", "m", NAN, "Where it is in the initial state, of ends without a place."),
+    {KEY_VECTOR("at", "m", NAN, "Initial position of ends that have no position of their own."),
      KEY_WORDS("where the other end is"), KEY_INTO(BrioConstraintDef, at)},
-    {KEY_VECTOR("axis", "", NAN,
-                "Axis of a hinge or slider, direction of a line, normal of a plane, of any "
-                "length."),
+    {KEY_VECTOR(
+         "axis", "", NAN,
+         "Axis of a hinge or slider, direction of a line, or normal of a plane; any length."),
      KEY_WORDS("none"), KEY_INTO(BrioConstraintDef, axis)},
-    {KEY_BOOLEAN("collide", 0, "Whether the two bodies meet each other in contact."),
-     KEY_WORDS("true; false of ball, hinge and slider")},
+    {KEY_BOOLEAN("collide", 0, "Whether the two bodies collide with each other."),
+     KEY_WORDS("true; false for ball, hinge and slider")},
     KEY_END};
 BRIO_SECTION(constraint){"constraints[]", "Constraints", constraint_keys};
 
 static const BrioKey end_keys[] = {
-    {KEY_TEXT("body", "Name of the body; world: none."), KEY_WORDS("the only body")},
+    {KEY_TEXT("body", "Name of the body; world: the fixed world."), KEY_WORDS("the only body")},
     {KEY_OTHER("vertex", "integer", "Vertex of the body, from 0.")},
-    {KEY_VECTOR("point", "m", NAN, "In place of a vertex: a point of the initial state."),
+    {KEY_VECTOR("point", "m", NAN,
+                "Instead of a vertex: a point of the body in the initial state."),
      KEY_WORDS("at"), KEY_INTO(BrioEnd, point)},
     KEY_END};
 BRIO_SECTION(end){"constraints[].a", "An end of a constraint", end_keys};
@@ -154,22 +156,22 @@ BrioStatus brio__read_constraints(BrioNode *root, BrioBuilder *builder, BrioErro
 /* ---- stitches --------------------------------------------------------------------------- */
 
 static const BrioKey stitch_keys[] = {
-    {KEY_TEXT("a", "Body whose vertices or edges are sewn on."), KEY_REQUIRED},
-    {KEY_TEXT("b", "Body that they are sewn to, at its nearest points."), KEY_REQUIRED},
+    {KEY_TEXT("a", "Body whose vertices or edges are stitched."), KEY_REQUIRED},
+    {KEY_TEXT("b", "Body that they are stitched to, at its nearest points."), KEY_REQUIRED},
     {KEY_CHOICE("by", "vertices|edges", 0,
-                "Vertices to triangles, or edges to edges, as along a seam."),
+                "Stitch vertices to triangles, or edges to edges as along a seam."),
      KEY_INTO(BrioStitchDef, edges)},
     {KEY_LIST("vertices", "Only these vertices of a, by number from 0."),
      KEY_TAKES("list of numbers"), KEY_WORDS("all that are near enough")},
     {KEY_REAL("distance", "m", INFINITY, KEY_POSITIVE, 1e15,
-              "How far apart they may be in the initial state."),
+              "Maximum distance in the initial state."),
      KEY_WORDS("any"), KEY_INTO(BrioStitchDef, distance)},
     {KEY_REAL("k", "N/m", 1000, KEY_POSITIVE, 1e15, "Stiffness of each stitch."),
      KEY_INTO(BrioStitchDef, k)},
-    {KEY_REAL("rest", "m", NAN, 0, 1e15, "Length at which a stitch does not pull."),
+    {KEY_REAL("rest", "m", NAN, 0, 1e15, "Rest length of a stitch."),
      KEY_WORDS("that of the initial state"), KEY_INTO(BrioStitchDef, rest)},
     {KEY_REAL("breaking", "N", INFINITY, KEY_POSITIVE, 1e300,
-              "A stitch that pulls with more at the end of a step is gone."),
+              "A stitch whose force exceeds this at the end of a step breaks."),
      KEY_WORDS("never"), KEY_INTO(BrioStitchDef, breaking)},
     KEY_END};
 BRIO_SECTION(stitch){"stitches[]", "Stitches", stitch_keys};

@@ -12,32 +12,32 @@
 static const BrioKey contact_keys[] = {
     {KEY_OTHER("type", "a law", "The contact law: a name of `brio list laws`."), KEY_REQUIRED},
     {KEY_REAL("mu", "", 0, 0, 1e9,
-              "Coefficient of friction of all pairs that `friction` does not name."),
+              "Friction coefficient of all pairs that `friction` does not name."),
      KEY_INTO(BrioContactDef, mu)},
     {KEY_REAL("epsv", "m/s|auto", INFINITY, KEY_POSITIVE, 1e9,
-              "Speed below which friction holds; what rests may creep that fast. auto: 3e-4 of "
-              "the speed that the smallest body has after falling by its size."),
+              "Speed below which friction sticks; bodies at rest may creep that fast. auto: 3e-4 "
+              "of the speed that the smallest body reaches when it falls by its own size."),
      KEY_WORDS("auto"), KEY_INTO(BrioContactDef, epsv)},
     {KEY_INTEGER("friction_iterations", 0, 0, 1000,
-                 "How often friction takes its normal forces in a step: 1: at the start only, so "
-                 "that it is late by a step; 0: until its force no longer changes. With quality: "
-                 "preview the default is 1."),
+                 "How often a step updates the normal forces of friction. 1: at its start only, "
+                 "so friction is late by one step. 0: until the friction force no longer changes. "
+                 "With quality: preview the default is 1."),
      KEY_INTO(BrioContactDef, friction_iterations)},
     {KEY_CHOICE("start", "strict|relax|untangle", BRIO_START_STRICT,
-                "What happens to bodies that begin too close. strict: intersections are refused, "
-                "and barriers act at once; relax: barriers begin without force and grow to dhat "
-                "within relax_time; untangle: bodies that intersect are moved apart first, as "
-                "little as possible, then as relax. For laws that forbid touching."),
+                "How to treat bodies that start too close. strict: reject intersections; barriers "
+                "act at once. relax: barriers start without force and grow to dhat within "
+                "relax_time. untangle: first move intersecting bodies apart, as little as "
+                "possible, then relax. For barrier laws."),
      KEY_INTO(BrioContactDef, start)},
     {KEY_REAL("relax_time", "s", 0.1, KEY_POSITIVE, 1e9,
-              "How long barriers take to grow to dhat, if they have to."),
+              "Time in which barriers grow to dhat (relax, untangle)."),
      KEY_INTO(BrioContactDef, relax_time)},
-    {KEY_LIST("friction", "Coefficients of single pairs."), KEY_WORDS("[]")},
+    {KEY_LIST("friction", "Friction coefficients of single pairs."), KEY_WORDS("[]")},
     {KEY_LIST("exclude", "Pairs of bodies, materials or obstacles that pass through each other; "
-                         "[a, a]: a body and itself."),
+                         "[a, a]: a body through itself."),
      KEY_TAKES("list of [a, b]"), KEY_WORDS("[]")},
     KEY_END};
-BRIO_SECTION(contact){"contact", "Contact, with the law's keys besides", contact_keys};
+BRIO_SECTION(contact){"contact", "Contact, plus the keys of the law", contact_keys};
 
 typedef struct Friction {
     double mu;
@@ -45,9 +45,9 @@ typedef struct Friction {
 
 static const BrioKey friction_keys[] = {
     {KEY_OTHER("between", "[a, b]",
-               "Names of bodies, of materials or of obstacles. Later entries win."),
+               "Names of bodies, materials or obstacles. Later entries override earlier ones."),
      KEY_REQUIRED},
-    {KEY_REAL("mu", "", NAN, 0, 1e9, "Their coefficient of friction."), KEY_REQUIRED,
+    {KEY_REAL("mu", "", NAN, 0, 1e9, "Friction coefficient of the pair."), KEY_REQUIRED,
      KEY_INTO(Friction, mu)},
     KEY_END};
 BRIO_SECTION(friction){"contact.friction[]", "Friction of single pairs", friction_keys};
@@ -63,30 +63,29 @@ typedef struct Obstacle {
 /* clang-format off */
 #define OBSTACLE_TYPE                                                                             \
     {KEY_OTHER("type", "an obstacle | mesh | a shape",                                            \
-               "What it is: one of `brio list obstacles`, the mesh of a file, or a shape of "     \
-               "`brio list shapes`."),                                                            \
+               "Kind of obstacle: one of `brio list obstacles`, mesh (from a file), or a shape " \
+               "of `brio list shapes`."),                                                          \
      KEY_REQUIRED},                                                                               \
-    {KEY_TEXT("name", "What it is called in messages and in contact."),                           \
+    {KEY_TEXT("name", "Name of the obstacle in messages and in contact."),                         \
      KEY_WORDS("obstacle0, obstacle1, ..."), KEY_INTO(Obstacle, name)}
 #define OBSTACLE_PLACE                                                                            \
-    {KEY_MAP("transform", "Scale (not with a formula), then rotate, then translate.")},           \
-    {KEY_MAP("script", "How it moves. Not with a formula.")},                                     \
+    {KEY_MAP("transform", "Scales (not with a formula), then rotates, then translates.")},         \
+    {KEY_MAP("script", "Motion of the obstacle. Not with a formula.")},                            \
     BRIO_SEQUENCE_KEYS(Obstacle, sequence)
 /* clang-format on */
 
 static const BrioKey plane_keys[] = {
     OBSTACLE_TYPE,
     {KEY_VECTOR("point", "m", 0, "A point of the plane."), KEY_INTO(Obstacle, point)},
-    {KEY_VECTOR("normal", "", NAN, "The side on which bodies are; of any length."), KEY_REQUIRED,
-     KEY_INTO(Obstacle, normal)},
+    {KEY_VECTOR("normal", "", NAN, "Points to the side where bodies are; any length."),
+     KEY_REQUIRED, KEY_INTO(Obstacle, normal)},
     KEY_END};
 BRIO_SECTION(plane){"obstacles[]", "Obstacles: planes", plane_keys};
 
 static const BrioKey mesh_keys[] = {
     OBSTACLE_TYPE,
-    {KEY_FILE("mesh", "Its file, relative to the scene file: triangles, or tets whose surface "
-                      "counts; without them segments, or else points. Not needed where a sequence "
-                      "has triangles."),
+    {KEY_FILE("mesh", "Mesh file, relative to the scene file: triangles, the surface of tets, "
+                      "segments or points. Not needed if a sequence has triangles."),
      KEY_WORDS("that of the sequence")},
     OBSTACLE_PLACE,
     KEY_END};
@@ -96,24 +95,24 @@ BRIO_SECTION(mesh_obstacle){"obstacles[] of type mesh", "Obstacles: meshes", mes
 static const BrioKey shape_keys[] = {
     OBSTACLE_TYPE,
     {KEY_BOOLEAN("formula", 0,
-                 "Of a shape of `brio list obstacles`: its exact distance in place of triangles. "
-                 "Vertices of bodies meet it, edges and faces between them do not."),
-     KEY_WORDS("false; of laws between vertices true, unless it moves"),
+                 "For a shape of `brio list obstacles`: use the exact distance instead of "
+                 "triangles. Only vertices of bodies collide with it, not edges and faces."),
+     KEY_WORDS("false; true with laws between vertices, unless it moves"),
      KEY_INTO(Obstacle, formula)},
     OBSTACLE_PLACE,
     KEY_END};
 BRIO_SECTION(shape_obstacle){"obstacles[] of a shape",
-                             "Obstacles: shapes, with the shape's keys besides", shape_keys};
+                             "Obstacles: shapes, plus the keys of the shape", shape_keys};
 
 static const BrioKey heightfield_keys[] = {
     OBSTACLE_TYPE,
     {KEY_LIST("heights",
-              "Rows along z of heights along x, centred at the origin: at least 2 of 2."),
+              "Rows along z of heights along x, centred at the origin; at least 2 rows of 2."),
      KEY_TAKES("list of rows of numbers, m")},
-    {KEY_FILE("file", "In place of heights: a table of them (CSV), relative to the scene file.")},
-    {KEY_REAL("spacing", "m", 1, 1e-9, 1e9, "Distance of neighbouring heights."),
+    {KEY_FILE("file", "Instead of heights: a table (CSV), relative to the scene file.")},
+    {KEY_REAL("spacing", "m", 1, 1e-9, 1e9, "Distance between neighbouring heights."),
      KEY_INTO(Obstacle, spacing)},
-    {KEY_MAP("transform", "Rotate, then translate.")},
+    {KEY_MAP("transform", "Rotates, then translates.")},
     KEY_END};
 BRIO_SECTION(heightfield){"obstacles[] of type heightfield", "Obstacles: height fields",
                           heightfield_keys};

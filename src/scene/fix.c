@@ -13,15 +13,19 @@ typedef struct Fixed {
     BrioSequenceKeys sequence;
 } Fixed;
 
-#define SELECTION                                                                                  \
-    {KEY_BOX("box", "Vertices in the box between two corners, at the start."),                     \
-     KEY_INTO(Fixed, box)},                                                                        \
-        {KEY_BALL("sphere", "[[x, y, z], radius]", "Vertices in the ball, at the start."),         \
-         KEY_INTO(Fixed, sphere)},                                                                 \
-        {KEY_LIST("vertices", "Vertices by number, from 0."), KEY_TAKES("list of numbers")},       \
-    {                                                                                              \
-        KEY_BOOLEAN("boundary", 0, "Vertices at the open edges of a surface: the rim of a disk."), \
-            KEY_TAKES("true"), KEY_WORDS(""), KEY_INTO(Fixed, boundary)                            \
+#define SELECTION                                                                            \
+    {KEY_BOX("box", "Vertices inside the box between two corners in the initial state."),    \
+     KEY_INTO(Fixed, box)},                                                                  \
+        {KEY_BALL("sphere", "[[x, y, z], radius]",                                           \
+                  "Vertices inside the ball in the initial "                                 \
+                  "state."),                                                                 \
+         KEY_INTO(Fixed, sphere)},                                                           \
+        {KEY_LIST("vertices", "Vertices by number, from 0."), KEY_TAKES("list of numbers")}, \
+    {                                                                                        \
+        KEY_BOOLEAN("boundary", 0,                                                           \
+                    "Vertices on the open boundary of a surface, such as the rim "           \
+                    "of a disk."),                                                           \
+            KEY_TAKES("true"), KEY_WORDS(""), KEY_INTO(Fixed, boundary)                      \
     }
 
 /* clang-format off */
@@ -29,17 +33,17 @@ typedef struct Fixed {
     {KEY_TEXT("group", "Vertices of the faces of a group or object of the mesh file (OBJ)."),      \
      KEY_WORDS(""), KEY_INTO(Fixed, group)},                                                       \
     {KEY_BALL("normal", "[[x, y, z], degrees]",                                                    \
-              "Of these, or of all: vertices of surface triangles whose normal at the start is "   \
-              "within so many degrees of a direction."),                                           \
+              "Of these vertices, or of all: only those of surface triangles whose initial " \
+              "normal is within the given angle of a direction."),                                 \
      KEY_INTO(Fixed, normal)}
 /* clang-format on */
 
 static const BrioKey fix_keys[] = {
     SELECTION,
     SELECTION_BY_FACES,
-    {KEY_LIST("axes", "Coordinates that are fixed: x, y, z. The vertices slide along the others."),
+    {KEY_LIST("axes", "Fixed coordinates: x, y, z. The vertices slide along the others."),
      KEY_TAKES("list of x, y, z"), KEY_WORDS("[x, y, z]")},
-    {KEY_MAP("script", "How they move.")},
+    {KEY_MAP("script", "Motion of the vertices.")},
     BRIO_SEQUENCE_KEYS(Fixed, sequence),
     KEY_END};
 BRIO_SECTION(fix){"bodies[].fix[]", "Fixed vertices", fix_keys};
@@ -49,12 +53,11 @@ static const BrioKey attach_keys[] = {
     SELECTION_BY_FACES,
     {KEY_REAL("k", "N/m", 1000, KEY_POSITIVE, 1e15, "Stiffness of each spring."),
      KEY_INTO(Fixed, k)},
-    {KEY_VECTOR("point", "m", NAN, "Point that they are pulled to."),
+    {KEY_VECTOR("point", "m", NAN, "Point that the springs pull to."),
      KEY_WORDS("where each vertex starts"), KEY_INTO(Fixed, point)},
     {KEY_OTHER("weights", "list of numbers, or a .csv file",
-               "Factors of k: one for each chosen vertex, in their order, or one for each "
-               "vertex of the body.")},
-    {KEY_MAP("script", "How the points move.")},
+               "Factors of k: one per selected vertex, in order, or one per vertex of the body.")},
+    {KEY_MAP("script", "Motion of the points.")},
     BRIO_SEQUENCE_KEYS(Fixed, sequence),
     KEY_END};
 BRIO_SECTION(attach){"bodies[].attach[]", "Attachments", attach_keys};

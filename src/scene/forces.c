@@ -4,23 +4,26 @@
 #include <string.h>
 
 static const BrioKey force_keys[] = {
-    {KEY_OTHER("type", "a kind of force", "What it is: a name of `brio list forces`."),
+    {KEY_OTHER("type", "a kind of force", "Kind of force: a name of `brio list forces`."),
      KEY_REQUIRED},
-    {KEY_TEXT("name", "What it is called in messages."), KEY_WORDS("force0, force1, ..."),
+    {KEY_TEXT("name", "Name of the force in messages."), KEY_WORDS("force0, force1, ..."),
      KEY_INTO(BrioForceDef, name)},
-    {KEY_OTHER("bodies", "name, or list of names", "Bodies that it acts on."), KEY_WORDS("all")},
-    {KEY_LIST("vertices", "Only these vertices, by number from 0; of one body."),
+    {KEY_OTHER("bodies", "name, or list of names", "Bodies that the force acts on."),
+     KEY_WORDS("all")},
+    {KEY_LIST("vertices", "Only these vertices of one body, by number from 0."),
      KEY_TAKES("list of numbers")},
-    {KEY_BOX("box", "Only vertices in the box between two corners, at the start."),
+    {KEY_BOX("box", "Only vertices inside the box between two corners in the initial state."),
      KEY_INTO(BrioForceDef, box)},
-    {KEY_BALL("sphere", "[[x, y, z], radius]", "Only vertices in the ball, at the start."),
+    {KEY_BALL("sphere", "[[x, y, z], radius]",
+              "Only vertices inside the ball in the initial "
+              "state."),
      KEY_INTO(BrioForceDef, sphere)},
     {KEY_LIST("keys", "Factor over time, linear in between: [[0, 0], [1, 1]]."),
      KEY_TAKES("list of [t, factor]")},
     {KEY_OTHER("formula", "text, or list of three",
-               "Factor as a formula of t, x, y, z; of a constant force one for each component; of "
-               "a potential the potential itself, in J.")},
-    {KEY_LIST("path", "Of a spring: where its point is, linear in between."),
+               "Factor as a formula of t, x, y, z. For a constant force: one formula per "
+               "component. For a potential: the potential itself, in J.")},
+    {KEY_LIST("path", "spring: path of its point, linear in between."),
      KEY_TAKES("list of [t, x, y, z]")},
     KEY_END};
 BRIO_SECTION(force){"forces[]", "Forces", force_keys};

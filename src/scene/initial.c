@@ -10,11 +10,12 @@ static const BrioKey velocity_keys[] = {
      KEY_INTO(BrioBodyWork, def.velocity)},
     {KEY_VECTOR("angular", "rad/s", 0, "Turning."), KEY_INTO(BrioBodyWork, def.angular)},
     {KEY_MATRIX("gradient", "1/s",
-                "Velocity that grows linearly: this matrix times the way from `about`, besides."),
+                "Additional velocity that grows linearly: this matrix times the distance vector "
+                "from `about`."),
      KEY_INTO(BrioBodyWork, gradient)},
-    {KEY_VECTOR("about", "m", 0, "Point about which it turns, and from which the gradient counts."),
+    {KEY_VECTOR("about", "m", 0, "Centre of the rotation and of the gradient."),
      KEY_INTO(BrioBodyWork, def.about)},
-    {KEY_MAP("mode", "A vibration besides.")},
+    {KEY_MAP("mode", "An additional vibration.")},
     KEY_END};
 BRIO_SECTION(velocity){"bodies[].velocity", "How a body starts", velocity_keys};
 
@@ -25,15 +26,15 @@ static const BrioKey mode_keys[] = {
      KEY_REQUIRED},
     {KEY_INTEGER("m", 0, 0, 100, "Nodal diameters."), KEY_INTO(BrioDrum, m)},
     {KEY_INTEGER("n", 1, 1, 100,
-                 "Nodal circles, the rim counted: j is the n-th zero of the Bessel function J_m."),
+                 "Nodal circles, the rim included: j is the n-th zero of the Bessel function J_m."),
      KEY_INTO(BrioDrum, n)},
     {KEY_REAL("amplitude", "m/s", 1, -1e9, 1e9, "Maximum speed."), KEY_INTO(BrioDrum, amplitude)},
     {KEY_REAL("radius", "m", NAN, KEY_POSITIVE, 1e9,
-              "Radius R of the drum; beyond, nothing moves."),
+              "Radius R of the drum; nothing moves outside it."),
      KEY_WORDS("to the farthest vertex"), KEY_INTO(BrioDrum, radius)},
     {KEY_VECTOR("centre", "m", NAN, "Centre of the drum."),
      KEY_WORDS("the middle of the body's box"), KEY_INTO(BrioDrum, centre)},
-    {KEY_VECTOR("normal", "", NAN, "Where it moves; of any length."),
+    {KEY_VECTOR("normal", "", NAN, "Direction of the motion; any length."),
      KEY_WORDS("the mean normal of the triangles"), KEY_INTO(BrioDrum, normal)},
     KEY_END};
 BRIO_SECTION(mode){"bodies[].velocity.mode", "A vibration to start with", mode_keys};
@@ -45,17 +46,20 @@ typedef struct Deform {
 
 static const BrioKey deform_keys[] = {
     {KEY_REAL("twist", "degrees", 0, -36000, 36000,
-              "Turn of the end with the largest x about the body's middle, along x; growing evenly "
-              "from the other end."),
+              "Rotation of the end with the largest x about the x direction through the body's "
+              "centre; it grows linearly from the other end."),
      KEY_INTO(Deform, twist)},
     {KEY_VECTOR("bend", "m", 0,
-                "Shift of that end, growing with the square of the distance from the other."),
+                "Displacement of that end; it grows with the square of the distance from the "
+                "other end."),
      KEY_INTO(Deform, bend)},
-    {KEY_MAP("pull", "A part that is pulled out.")},
+    {KEY_MAP("pull", "A region that is pulled out.")},
     {KEY_REAL("scatter", "m", 0, 0, 1e9,
-              "Each vertex is shifted at random, by up to so much along x, y and z."),
+              "Maximum random displacement of each vertex along x, y and z."),
      KEY_INTO(Deform, scatter)},
-    {KEY_INTEGER("seed", 1, 0, 0x1p53, "Of the random shifts: the same seed gives the same ones."),
+    {KEY_INTEGER("seed", 1, 0, 0x1p53,
+                 "Seed of the random displacements: the same seed gives the "
+                 "same displacements."),
      KEY_INTO(Deform, seed)},
     KEY_END};
 BRIO_SECTION(deform){"bodies[].deform", "How a body starts out of shape", deform_keys};
@@ -66,11 +70,11 @@ typedef struct Pull {
 
 static const BrioKey pull_keys[] = {
     {KEY_BALL("sphere", "[[x, y, z], radius]",
-              "Where: all of the shift at the centre, less around it, none beyond the radius."),
+              "The region: full displacement at the centre, none outside the radius."),
      KEY_REQUIRED, KEY_INTO(Pull, sphere)},
     {KEY_VECTOR("by", "m", NAN, "Shift."), KEY_REQUIRED, KEY_INTO(Pull, by)},
     KEY_END};
-BRIO_SECTION(pull){"bodies[].deform.pull", "A part that is pulled out", pull_keys};
+BRIO_SECTION(pull){"bodies[].deform.pull", "A region that is pulled out", pull_keys};
 
 BrioStatus brio__read_velocity(BrioBodyWork *w, BrioError *error)
 {

@@ -6,21 +6,25 @@
 #include <string.h>
 
 static const BrioKey script_keys[] = {
-    {KEY_VECTOR("velocity", "m/s", 0, "Shift per second."), KEY_INTO(BrioScript, velocity)},
+    {KEY_VECTOR("velocity", "m/s", 0, "Velocity of the translation."),
+     KEY_INTO(BrioScript, velocity)},
     {KEY_VECTOR("angular", "rad/s", 0, "Turning."), KEY_INTO(BrioScript, angular)},
-    {KEY_VECTOR("about", "m", 0, "Point about which they turn."), KEY_INTO(BrioScript, about)},
+    {KEY_VECTOR("about", "m", 0, "Centre of the rotation."), KEY_INTO(BrioScript, about)},
     {KEY_REAL("start", "s", 0, 0, 1e9, "When the motion starts."), KEY_INTO(BrioScript, start)},
-    {KEY_REAL("end", "s|never", INFINITY, 0, 1e9, "When it stops; they stay there."),
+    {KEY_REAL("end", "s|never", INFINITY, 0, 1e9,
+              "When the motion stops; the vertices stay there."),
      KEY_INTO(BrioScript, end)},
-    {KEY_LIST("keys", "Shifts at given times, linear in between, beside the motion above."),
+    {KEY_LIST("keys", "Displacements at given times, linear in between, in addition to the motion "
+                      "above."),
      KEY_TAKES("list of [t, dx, dy, dz]")},
-    {KEY_LIST("poses", "Transforms at given times, before the motion above: shifts and scales are "
-                       "linear in between, turns go the shorter way."),
+    {KEY_LIST("poses", "Transforms at given times, applied before the motion above. Translation "
+                       "and scale are linear in between; rotation takes the shorter way."),
      KEY_TAKES("list of maps")},
-    {KEY_LIST("formula", "Shifts along x, y, z (m) as formulas of t and of x, y, z at the start."),
+    {KEY_LIST("formula", "Displacements along x, y, z (m) as formulas of t and of the initial x, "
+                         "y, z."),
      KEY_TAKES("list of three formulas")},
     KEY_END};
-BRIO_SECTION(script){"bodies[].fix[].script", "Scripts (also of attachments and obstacles)",
+BRIO_SECTION(script){"bodies[].fix[].script", "Scripts (also for attachments and obstacles)",
                      script_keys};
 
 typedef struct Pose {
@@ -30,9 +34,11 @@ typedef struct Pose {
 static const BrioKey pose_keys[] = {
     {KEY_REAL("t", "s", NAN, -1e9, 1e9, "When."), KEY_REQUIRED, KEY_INTO(Pose, t)},
     {KEY_VECTOR("translate", "m", 0, "Shift."), KEY_INTO(Pose, translate)},
-    {KEY_BALL("rotate", "[[x, y, z], degrees]", "Turn about an axis through `about`."),
+    {KEY_BALL("rotate", "[[x, y, z], degrees]", "Rotation about an axis through `about`."),
      KEY_INTO(Pose, rotate)},
-    {KEY_SCALE("scale", 1, KEY_POSITIVE, DBL_MAX, "Scale about `about`, along the axes if three."),
+    {KEY_SCALE("scale", 1, KEY_POSITIVE, DBL_MAX,
+               "Scale about `about`; three numbers: one per "
+               "axis."),
      KEY_INTO(Pose, scale)},
     KEY_END};
 BRIO_SECTION(pose){"bodies[].fix[].script.poses[]", "Poses of scripts", pose_keys};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const BrioKey output_keys[] = {
-    {KEY_LIST("frames", "Formats of frames and films, for other programs: `brio list frames`."),
+    {KEY_LIST("frames", "Formats of frames for other programs: `brio list frames`."),
      KEY_TAKES("list of names"), KEY_WORDS("[]")},
     {KEY_INTEGER("every", 1, 1, 1000000000, "Write every Nth frame."), KEY_INTO(BrioScene, every)},
     {KEY_INTEGER("energy_every", 1, 1, 1000000000,
@@ -15,12 +15,12 @@ static const BrioKey output_keys[] = {
                  "--from`; 0: none. Not with several processes."),
      KEY_INTO(BrioScene, checkpoints)},
     {KEY_BOOLEAN("motion", 1,
-                 "Keep the motion of what is seen (motion.bin), for the report, `brio render`, "
-                 "`brio view` and `brio convert`."),
+                 "Store the visible motion (motion.bin) for the report, `brio render`, `brio "
+                 "view` and `brio convert`."),
      KEY_INTO(BrioScene, motion)},
     {KEY_BOOLEAN("velocities", 0,
-                 "Keep velocities in motion.bin too: `brio convert` then writes the simulation's "
-                 "own."),
+                 "Also store velocities in motion.bin; `brio convert` then writes the velocities "
+                 "of the simulation."),
      KEY_WORDS("true with usda"), KEY_INTO(BrioScene, velocities)},
     KEY_END};
 BRIO_SECTION(output){"output", "Output", output_keys};

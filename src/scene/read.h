@@ -75,17 +75,17 @@ BrioStatus brio__read_transform(BrioNode *node, BrioPlacement *placement, BrioEr
 typedef struct BrioSequenceKeys {
     double fps, start;
 } BrioSequenceKeys;
-#define BRIO_SEQUENCE_KEYS(type, member)                                                          \
-    {KEY_OTHER("sequence", "a file, or a list of files",                                          \
-               "Positions over time in place of those of the mesh (docs/motion.md): .pc2, .mdd, " \
-               ".glb, .csv, or a mesh for each frame, such as walk_####.obj.")},                  \
-        {KEY_REAL("fps", "1/s", 24, KEY_POSITIVE, 1e9,                                            \
-                  "Frames per second of files without times."),                                   \
-         KEY_INTO(type, member.fps)},                                                             \
-    {                                                                                             \
-        KEY_REAL("start", "s", 0, -1e9, 1e9,                                                      \
-                 "When the first frame is; added to the times that a file has."),                 \
-            KEY_INTO(type, member.start)                                                          \
+#define BRIO_SEQUENCE_KEYS(type, member)                                                           \
+    {KEY_OTHER("sequence", "a file, or a list of files",                                           \
+               "Positions over time that replace those of the mesh (docs/motion.md): .pc2, .mdd, " \
+               ".glb, .csv, or one mesh per frame, such as walk_####.obj.")},                      \
+        {KEY_REAL("fps", "1/s", 24, KEY_POSITIVE, 1e9,                                             \
+                  "Frames per second of files without times."),                                    \
+         KEY_INTO(type, member.fps)},                                                              \
+    {                                                                                              \
+        KEY_REAL("start", "s", 0, -1e9, 1e9,                                                       \
+                 "Time of the first frame; added to the times in the file."),                      \
+            KEY_INTO(type, member.start)                                                           \
     }
 /* `moves`: whether there is any motion. */
 BrioStatus brio__read_motion(const BrioScene *scene, BrioNode *entry, const BrioSequenceKeys *keys,

@@ -18,9 +18,8 @@ typedef struct Top {
 static const BrioKey scene_keys[] = {
     {KEY_INTEGER("brio", 1, -DBL_MAX, DBL_MAX, "Version of the scene format."), KEY_TAKES("1"),
      KEY_INTO(Top, version)},
-    {KEY_TEXT("title", "What the scene is called in reports."), KEY_DEFAULT(""),
-     KEY_INTO(Top, title)},
-    {KEY_MAP("time", "Step, duration, frames per second.")},
+    {KEY_TEXT("title", "Name of the scene in reports."), KEY_DEFAULT(""), KEY_INTO(Top, title)},
+    {KEY_MAP("time", "Time step, duration, frames per second.")},
     {KEY_VECTOR("gravity", "m/s2", 0, "Acceleration of free fall."), KEY_COMPONENTS(0, -9.8, 0),
      KEY_INTO(Top, gravity)},
     {KEY_OTHER("integrator", "a name, or a map with `type` and the integrator's parameters",
@@ -30,26 +29,27 @@ static const BrioKey scene_keys[] = {
      KEY_WORDS("newton")},
     {KEY_MAP("materials", "Materials that bodies refer to by name."),
      KEY_TAKES("map of name: material")},
-    {KEY_LIST("bodies", "What is simulated; a scene needs at least one body."),
-     KEY_TAKES("list of bodies"), KEY_REQUIRED},
+    {KEY_LIST("bodies", "The bodies to simulate; at least one."), KEY_TAKES("list of bodies"),
+     KEY_REQUIRED},
     {KEY_LIST("probes", "Vertices whose positions are written to probes.csv.")},
-    {KEY_MAP("output", "What is written.")},
+    {KEY_MAP("output", "What the run writes.")},
     {KEY_CHOICE("quality", "auto|preview|film|exact", 0,
-                "How exactly steps are solved where solver.tol does not say it: preview is fast, "
-                "film is for the eye, exact is for measurements; auto: film with barrier contact, "
-                "exact without. Nothing intersects in any of them."),
+                "Accuracy of the steps if solver.tol is not given. preview: fast. film: for "
+                "pictures. exact: for measurements. auto: film with barrier contact, otherwise "
+                "exact. All of them are free of intersections."),
      KEY_INTO(Top, quality)},
     {KEY_OTHER("contact", "a name, or a map",
-               "Contact of bodies with each other, with themselves and with obstacles; absent: "
+               "Contact of bodies with each other, with themselves and with obstacles. Without it "
                "they pass through each other.")},
     {KEY_LIST("damping", "Damping models that act together: `brio list damping`."),
      KEY_TAKES("list of names, or maps with `type` and the model's parameters"), KEY_WORDS("[]")},
     {KEY_LIST("obstacles",
-              "What bodies meet and do not move: planes, shapes, meshes; needs contact.")},
-    {KEY_LIST("forces", "Forces beside gravity: `brio list forces`.")},
-    {KEY_LIST("constraints", "Rods and joints: `brio list constraints`; for integrators that take "
-                             "them.")},
-    {KEY_LIST("stitches", "Springs from the points of a body to the nearest ones of another.")},
+              "Things that bodies collide with and cannot push: planes, shapes, meshes; needs "
+              "contact.")},
+    {KEY_LIST("forces", "Forces in addition to gravity: `brio list forces`.")},
+    {KEY_LIST("constraints", "Rods and joints: `brio list constraints`; for integrators that "
+                             "support them.")},
+    {KEY_LIST("stitches", "Springs from points of a body to the nearest points of another.")},
     KEY_END};
 BRIO_SECTION(scene){"", "The scene", scene_keys};
 

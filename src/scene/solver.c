@@ -15,34 +15,34 @@ static const BrioKey time_keys[] = {
 BRIO_SECTION(time){"time", "Time", time_keys};
 
 static const BrioKey solver_keys[] = {
-    {KEY_OTHER("type", "a name",
-               "How an implicit step is solved: `brio list solvers` has the names."),
+    {KEY_OTHER("type", "a name", "How an implicit step is solved: a name of `brio list solvers`."),
      KEY_DEFAULT("newton"), KEY_INTO(BrioSolverOptions, type)},
     {KEY_OTHER("linear", "a name, or a map",
                "Linear solver: `brio list solvers`. On several processes auto is petsc."),
      KEY_DEFAULT("auto"), KEY_INTO(BrioSolverOptions, linear)},
     {KEY_REAL("tol", "m/s|auto", INFINITY, KEY_POSITIVE, 1e9,
-              "Newton stops when max|dq|/h is below it; auto: by `quality`."),
+              "Newton stops when max|dq|/h is smaller; auto: from `quality`."),
      KEY_WORDS("auto"), KEY_INTO(BrioSolverOptions, tol)},
     {KEY_INTEGER("max_iterations", 100, 1, 1000000,
-                 "Newton iterations before a step counts as failed; each of the first three "
-                 "halvings of a step doubles them."),
+                 "Maximum number of Newton iterations before a step fails; each of the first "
+                 "three halvings of a step doubles it."),
      KEY_INTO(BrioSolverOptions, max_iterations)},
     {KEY_REAL("linear_tol", "", 1e-6, 1e-16, 1,
-              "Relative residual of iterative linear solvers; multilevel takes more, up to 0.01, "
-              "while Newton is far from the solution."),
+              "Relative residual of iterative linear solvers; multilevel uses a larger one, up to "
+              "0.01, while Newton is far from the solution."),
      KEY_INTO(BrioSolverOptions, linear_tol)},
-    {KEY_INTEGER("max_halvings", 6, 0, 20, "How often a failed step is tried again in halves."),
+    {KEY_INTEGER("max_halvings", 6, 0, 20, "How often brio halves a failed step and tries again."),
      KEY_INTO(BrioSolverOptions, max_halvings)},
-    {KEY_INTEGER("iterations", 10, 1, 1000000, "Of local-global: iterations of every solve."),
+    {KEY_INTEGER("iterations", 10, 1, 1000000,
+                 "local-global: number of iterations of every solve."),
      KEY_INTO(BrioSolverOptions, iterations)},
     {KEY_CHOICE("precision", "double|single", 1,
-                "Of local-global: of the constant factor; residuals are in double precision "
-                "anyway."),
+                "local-global: precision of the constant factor; residuals are always in double "
+                "precision."),
      KEY_INTO(BrioSolverOptions, single_precision)},
     {KEY_INTEGER("memory", -1, 0, 16,
-                 "Of local-global: iterations that L-BFGS looks back on; 0 is the default where "
-                 "all materials are projections (springs, arap, corotated)."),
+                 "local-global: number of past iterations that L-BFGS uses; the default is 0 if "
+                 "all materials are projections (springs, arap, corotated), otherwise 5."),
      KEY_WORDS("0 or 5"), KEY_INTO(BrioSolverOptions, memory)},
     KEY_END};
 BRIO_SECTION(solver){"solver", "Solver", solver_keys};
@@ -50,8 +50,8 @@ BRIO_SECTION(solver){"solver", "Solver", solver_keys};
 static const BrioKey linear_keys[] = {
     {KEY_OTHER("type", "a name", "Linear solver: `brio list solvers`."), KEY_REQUIRED},
     {KEY_TEXT("options",
-              "Of petsc: options of PETSc, as for its command lines; they come after those that "
-              "brio gives (docs/cluster.md)."),
+              "petsc: options of PETSc, as on its command line; they come after the options of "
+              "brio (docs/cluster.md)."),
      KEY_INTO(BrioSolverOptions, linear_options)},
     KEY_END};
 BRIO_SECTION(linear){"solver.linear", "A linear solver with options", linear_keys};

@@ -6,9 +6,9 @@ typedef struct Transform {
 } Transform;
 
 static const BrioKey transform_keys[] = {
-    {KEY_SCALE("scale", 1, KEY_POSITIVE, DBL_MAX, "Scale, along the axes if three."),
+    {KEY_SCALE("scale", 1, KEY_POSITIVE, DBL_MAX, "Scale factor; three numbers: one per axis."),
      KEY_INTO(Transform, scale)},
-    {KEY_BALL("rotate", "[[x, y, z], degrees]", "Turn about an axis through the origin."),
+    {KEY_BALL("rotate", "[[x, y, z], degrees]", "Rotation about an axis through the origin."),
      KEY_INTO(Transform, rotate)},
     {KEY_VECTOR("translate", "m", 0, "Shift."), KEY_INTO(Transform, translate)},
     KEY_END};

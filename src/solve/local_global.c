@@ -563,8 +563,8 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
 
 BRIO_SOLVER(local_global){
     .name = "local-global",
-    .summary = "A fixed number of iterations with one constant matrix (Projective Dynamics, L-BFGS "
-               "where energies are no projections): real time.",
+    .summary = "A fixed number of iterations with one constant matrix, for real time (Projective "
+               "Dynamics; L-BFGS if energies are not projections).",
     .citation = "Bouaziz2014",
     .unfinished = true,
     .minimise = minimise,
