@@ -77,6 +77,13 @@ static const Variant variants[] = {
     {"a-search as printed", "a-search", 1, {{"flight", {0}}, {"momentum", {0}}}},
     {"a-search without momentum", "a-search", 1, {{"momentum", {0}}}},
     {"fepr over midpoint", "fepr", 2, {{"base", {0}}}},
+    {"bathe 0.5", "bathe", 2, {{"rho_inf", {0.5}}}},
+    {"bathe 1, gamma 0.3", "bathe", 2, {{"rho_inf", {1}}, {"gamma", {0.3}}}},
+    {"average of 1", "average-vector-field", 2, {{"points", {1}}}},
+    {"average of 2", "average-vector-field", 2, {{"points", {2}}}},
+    {"relaxation heun", "relaxation", 2, {{"tableau", {3}}}},
+    {"relaxation sdirk2", "relaxation", 2, {{"tableau", {8}}}},
+    {"relaxation sdirk3", "relaxation", 3, {{"tableau", {10}}}},
 };
 
 /* What damps. Implicit methods take Rayleigh's stiffness of the start of the step [You2026,

@@ -257,6 +257,15 @@ static void closed_forms(void **unused)
             compare("hht-alpha", &def, o, exact, 3);
             checked += 2;
         }
+        const BrioTableau bathe = {
+            "bathe", 3, {0, 0, 0, 0.25, 0.25, 0, 1. / 3, 1. / 3, 1. / 3}, {1. / 3, 1. / 3, 1. / 3}};
+        runge_kutta(&bathe, o, exact); /* with rho_inf = 0 and gamma = 1/2 */
+        def = brio_default_sim("bathe");
+        compare("bathe", &def, o, exact, 2);
+        runge_kutta(brio__tableau("midpoint"), o, exact);
+        def = brio_default_sim("average-vector-field");
+        compare("average-vector-field", &def, o, exact, 2);
+        checked += 2;
         runge_kutta(brio__tableau("backward-euler"), o, exact);
         def = brio_default_sim("linearly-implicit-euler");
         compare("linearly-implicit-euler", &def, o, exact, 2);
@@ -297,6 +306,12 @@ static void radius_at_infinity(void **unused)
                       k / 5.0, radius);
         assert_true(fabs(radius - k / 5.0) < 1e-4);
     }
+    for (int k = 0; k <= 5; k++) { /* [Noh2019], for any gamma */
+        BrioSimDef def = with_two("bathe", "rho_inf", k / 5.0, "gamma", 0.3 + 0.1 * k);
+        double radius = radius_of(&def, 1e7);
+        print_message("bathe, rho_inf = %.1f: spectral radius %.6f at infinity\n", k / 5.0, radius);
+        assert_true(fabs(radius - k / 5.0) < 1e-4);
+    }
     for (int k = 0; k <= 4; k++) {
         double alpha = -k / 12.0, exact[9], unit[3] = {1, 1, 1};
         BrioSimDef def = with("hht-alpha", "alpha", alpha);
@@ -317,10 +332,19 @@ static void radius_at_infinity(void **unused)
 static void growth(void **unused)
 {
     (void)unused;
-    static const char *const stable[] = {
-        "backward-euler",         "implicit-midpoint", "trapezoidal", "theta",  "newmark",
-        "generalized-alpha",      "hht-alpha",         "bdf2",        "sdirk2", "tr-bdf2",
-        "linearly-implicit-euler"};
+    static const char *const stable[] = {"backward-euler",
+                                         "implicit-midpoint",
+                                         "trapezoidal",
+                                         "theta",
+                                         "newmark",
+                                         "generalized-alpha",
+                                         "hht-alpha",
+                                         "bdf2",
+                                         "sdirk2",
+                                         "tr-bdf2",
+                                         "linearly-implicit-euler",
+                                         "bathe",
+                                         "average-vector-field"};
     for (size_t i = 0; i < BRIO_COUNT(stable); i++)
         for (double x = 1e-3; x < 1e4; x *= 1.5) {
             BrioSimDef def = brio_default_sim(stable[i]);

@@ -666,7 +666,31 @@ BRIO_INTEGRATOR(energy_lagrange){
 /* After a step of the base method, velocities are scaled so that the energy meets its target,
  * v' = gamma v with gamma^2 K = target - P(q') [Su2013, in the way that Dinev2018, Fig. 5 compares
  * with]. Where the potential alone is above the target, gamma = 0 and the excess stays: positions
- * are never touched, so that nothing bounds the potential. The ledger's alpha is gamma. */
+ * are never touched, so that nothing bounds the potential. The ledger's alpha is gamma.
+ *
+ * With `momentum` only what velocities have beside a rigid motion of each component is scaled,
+ * since a correction of the energy should not change momenta [Su2013]: v' = r + gamma (v - u),
+ * where u is the rigid motion with the momenta of v and r the one with those of the step's own
+ * forces: the momenta at its start and M (v - v_n) at the pose where the base takes its forces (so
+ * r = u for implicit midpoint). v - u is orthogonal to rigid motions, hence gamma^2 = (target -
+ * P(q') - K(r))/K(v - u). */
+
+/* v = v - u; `rigid` = r. */
+static void split_rigid(BrioStepper *s, Simple base, const double *q, double *v, double *rigid)
+{
+    double *p = brio_stepper_scratch(s, 5), *change = brio_stepper_scratch(s, 6);
+    double *before = brio_stepper_scratch(s, 7), *pose = brio_stepper_scratch(s, 8);
+    double a = base == BACKWARD ? 1 : 0.5;
+    brio_stepper_combine(s, a, q, 1 - a, brio_stepper_q(s), pose);
+    brio_stepper_mass_multiply(s, brio_stepper_v(s), before);
+    brio_stepper_mass_multiply(s, v, p);
+    brio_stepper_combine(s, 1, p, -1, before, change);
+    brio_stepper_rigid(s, q, &(BrioImpulse){q, p, 1}, 1, rigid, NULL);
+    brio_stepper_combine(s, 1, v, -1, rigid, v);
+    const BrioImpulse own[2] = {{brio_stepper_q(s), before, 1}, {pose, change, 1}};
+    brio_stepper_rigid(s, q, own, 2, rigid, NULL);
+}
+
 static BrioStatus budget_step(BrioStepper *s, double h)
 {
     Simple base = brio_stepper_value(s, "base") != 0 ? BACKWARD : MIDPOINT;
@@ -681,10 +705,19 @@ static BrioStatus budget_step(BrioStepper *s, double h)
     count(s, base, h, q, 1, unbalanced);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target += added - dissipated;
-    double kinetic = brio_stepper_kinetic(s, v);
     double left = target - brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL);
+    double *rigid = brio_stepper_scratch(s, 4);
+    bool momentum = brio_stepper_value(s, "momentum") != 0;
+    if (momentum) {
+        split_rigid(s, base, q, v, rigid);
+        left -= brio_stepper_kinetic(s, rigid);
+    }
+    double kinetic = brio_stepper_kinetic(s, v);
     if (kinetic > 0) gamma = sqrt(fmax(left, 0) / kinetic);
-    brio_stepper_combine(s, gamma, v, 0, v, v);
+    if (momentum)
+        brio_stepper_combine(s, gamma, v, 1, rigid, v);
+    else
+        brio_stepper_combine(s, gamma, v, 0, v, v);
     brio_stepper_set_target(s, target, gamma);
     return brio_stepper_accept(s, h, q, v);
 }
@@ -694,20 +727,26 @@ static BrioStatus budget_check(const double *values, unsigned *traits, char *rea
     (void)reason;
     (void)size;
     if (values[0] != 0) *traits |= BRIO_END_IS_SOLVED;
+    if (values[1] != 0) *traits |= BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM;
     return BRIO_OK;
 }
 
-static const BrioField budget_fields[] = {{"base", BRIO_CHOICE, "implicit-midpoint|backward-euler",
-                                           0, 0, 1, 0, "The method whose velocities are scaled."},
-                                          {0}};
+static const BrioField budget_fields[] = {
+    {"base", BRIO_CHOICE, "implicit-midpoint|backward-euler", 0, 0, 1, 0,
+     "The method whose velocities are scaled."},
+    {"momentum", BRIO_BOOLEAN, "", 0, 0, 1, 0,
+     "Scales only what velocities have beside a rigid motion, so that momenta of free components "
+     "stay; false: all of them."},
+    {0}};
 
 BRIO_INTEGRATOR(energy_budget){
     .name = "energy-budget",
     .summary =
-        "Scales velocities after each step to keep the energy. For comparison: loses momenta.",
+        "Scales velocities after each step to keep the energy. For comparison: loses momenta, "
+        "unless you ask for them.",
     .citation = "Su2013",
     .order = 2,
-    .traits = BRIO_IMPLICIT | BRIO_ENERGY_CONTROLLED,
+    .traits = BRIO_IMPLICIT | BRIO_ENERGY_CONTROLLED | BRIO_USES_COMPONENTS,
     .fields = budget_fields,
     .step = budget_step,
     .check = budget_check,

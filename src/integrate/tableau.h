@@ -53,7 +53,9 @@ typedef struct BrioTableauStep {
     double h;
     double weight; /* the stages' forces are counted with this times b_i; BRIO_NOT_COUNTED: not */
     bool undamped; /* conservative forces only */
-    int scratch;   /* it uses this scratch vector and the 4 + 2 stages after it */
+    /* it uses this scratch vector and the 4 + 2 stages after it; V_i and A_i are left in numbers
+     * 5 + 2 i and 6 + 2 i after it */
+    int scratch;
     double *slope; /* if not NULL: receives sum b_i grad P(Q_i) */
 } BrioTableauStep;
 

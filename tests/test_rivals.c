@@ -1,0 +1,324 @@
+/* Methods of others, each held to what its own paper says of it: the composite method of Bathe, the
+ * average vector field, relaxation Runge-Kutta methods, the energy budget that keeps momenta.
+ * (Orders and invariants of all integrators are in test_orders.c and test_physics.c, matrices in
+ * test_oscillator.c.) */
+#include "sim/sim.h"
+
+#include <string.h>
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+// clang-format on
+#include "simulate.h"
+
+/* ---- Bathe's composite method ----------------------------------------------------------- */
+
+/* How far a method is from the motion of [Bathe2012, Fig. 2]: a stiff spring (1e7 N/m) whose end
+ * moves as sin(1.2 t) drags a mass of 1 kg, and this one another by a soft spring (1 N/m). The
+ * stiff spring should hold like a rod; its own vibration, of period 0.002 s, is no part of the
+ * answer. */
+typedef struct Off {
+    double velocity; /* of the first mass, largest after two steps, of 1.2 m/s */
+    double position; /* of the second one, of 5 m */
+} Off;
+
+static Off drag(const char *integrator)
+{
+    const double h = 0.2618, w = 1.2; /* the paper's step */
+    BrioSim *sim = parse("time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\nbodies:\n"
+                         "  - shape: {type: line, length: 20, cells: 1}\n    kind: springs\n"
+                         "    material: {type: hooke, k: 1, vertex_mass: 1}\n"
+                         "    attach: [{vertices: [0], k: 1e7, script: {formula: [sin(1.2*t), 0, "
+                         "0]}}]\n",
+                         h, integrator);
+    Off off = {0};
+    double first[6], x[6], v[6];
+    brio_sim_positions(sim, 0, first);
+    for (int k = 1; k <= 40; k++) {
+        step(sim, 1);
+        brio_sim_positions(sim, 0, x);
+        brio_sim_velocities(sim, 0, v);
+        double t = k * h, soft = 1 / (1 - w * w) * (sin(w * t) - w * sin(t));
+        if (k > 2) off.velocity = fmax(off.velocity, fabs(v[0] / w - cos(w * t)));
+        off.position = fmax(off.position, fabs(x[3] - first[3] - soft) / 5);
+    }
+    brio_sim_free(sim);
+    return off;
+}
+
+/* The composite method has the right velocity of the stiff part after two steps, the trapezoidal
+ * rule never. TOLERANCE 5 %: five steps to a quarter of the period. */
+static void stiff_and_soft(void **unused)
+{
+    (void)unused;
+    static const char *const calm[] = {"bathe", "{type: bathe, gamma: 0.6}",
+                                       "{type: bathe, rho_inf: 0.1, gamma: 0.6}"};
+    static const char *const ringing[] = {"trapezoidal", "implicit-midpoint",
+                                          "{type: bathe, rho_inf: 1}"};
+    for (size_t i = 0; i < 2 * BRIO_COUNT(calm); i++) {
+        const char *name = i < BRIO_COUNT(calm) ? calm[i] : ringing[i - BRIO_COUNT(calm)];
+        Off off = drag(name);
+        print_message("%-42s velocity of the stiff part off by %.3f, way of the soft one by %.3f\n",
+                      name, off.velocity, off.position);
+        if (i < BRIO_COUNT(calm))
+            assert_true(off.velocity < 0.05 && off.position < 0.05);
+        else
+            assert_true(off.velocity > 0.5);
+    }
+}
+
+/* gamma = 2 - sqrt 2 and rho_inf = 0 make the tableau of TR-BDF2 [Bank1985]; rho_inf = 1 makes two
+ * steps of the trapezoidal rule. */
+static void relatives(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *bathe, *other;
+        int steps; /* of the other one for each */
+    } same[] = {{"{type: bathe, gamma: 0.58578643762690495}", "tr-bdf2", 1},
+                {"{type: bathe, rho_inf: 1}", "trapezoidal", 2}};
+    for (size_t i = 0; i < BRIO_COUNT(same); i++) {
+        double x[2][24], off = 0;
+        for (int k = 0; k < 2; k++) {
+            int steps = k ? same[i].steps : 1;
+            BrioSim *sim =
+                parse("time: {h: %.17g}\nintegrator: %s\nsolver: {tol: 1e-12}\nbodies:\n"
+                      "  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
+                      "stable-neo-hookean, E: 5e3}\n    velocity: {angular: [0, 1, 2]}\n",
+                      1. / 60 / steps, k ? same[i].other : same[i].bathe);
+            step(sim, 20 * steps);
+            brio_sim_positions(sim, 0, x[k]);
+            brio_sim_free(sim);
+        }
+        for (int j = 0; j < 24; j++) off = fmax(off, fabs(x[0][j] - x[1][j]));
+        print_message("%s and %s: %.1e m apart\n", same[i].bathe, same[i].other, off);
+        assert_true(off < 1e-10); /* TOLERANCE: Newton ends at 1e-12 m/s */
+    }
+}
+
+/* ---- energies that stay ----------------------------------------------------------------- */
+
+/* A cube that is stretched by 30 %, spins and rings. */
+static BrioSim *ringing_cube(const char *integrator, const char *material, double h)
+{
+    BrioSim *sim = parse(
+        "time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-11}\nbodies:\n"
+        "  - shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}\n"
+        "    material: {type: %s, E: 2e4, nu: 0.3, rho: 1000}\n"
+        "    velocity: {angular: [3, 5, 8], linear: [0.2, 0.1, 0]}\n",
+        h, integrator, material);
+    double x[81];
+    brio_sim_positions(sim, 0, x);
+    for (int i = 0; i < 27; i++) x[3 * i] *= 1.3;
+    assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
+    return sim;
+}
+
+/* The largest change of the energy over so many steps, of the first one. */
+static double drift(const char *integrator, const char *material, double h, int steps)
+{
+    BrioSim *sim = ringing_cube(integrator, material, h);
+    double first = ledger(sim).total, off = 0;
+    for (int k = 0; k < steps; k++) {
+        step(sim, 1);
+        off = fmax(off, fabs(ledger(sim).total / first - 1));
+    }
+    brio_sim_free(sim);
+    return off;
+}
+
+/* The mean of the force is exact with two points where P is of degree four, as with stvk: the
+ * energy stays to the solver's tolerance at a step that the midpoint rule does not take
+ * [Quispel2008, Eq. 1.4]. On other materials each point more is closer. TOLERANCE 1e-9: 1e-11 m/s
+ * of some 1 m/s are left by each of 100 solves. */
+static void energy_of_means(void **unused)
+{
+    (void)unused;
+    double quartic[3], other[5];
+    for (int p = 1; p <= 5; p++) {
+        char text[80];
+        snprintf(text, sizeof text, "{type: average-vector-field, points: %d}", p);
+        if (p <= 3) quartic[p - 1] = drift(text, "stvk", 1. / 100, 100);
+        other[p - 1] = drift(text, "neo-hookean", 1. / 200, 100);
+    }
+    print_message("average vector field, 1, 2, 3 points: energy of stvk off by %.1e, %.1e, %.1e\n",
+                  quartic[0], quartic[1], quartic[2]);
+    print_message("1 to 5 points: energy of neo-hookean off by %.1e, %.1e, %.1e, %.1e, %.1e\n",
+                  other[0], other[1], other[2], other[3], other[4]);
+    assert_true(quartic[0] > 1e-3 && quartic[1] < 1e-9 && quartic[2] < 1e-9);
+    for (int p = 1; p < 5; p++) assert_true(other[p] < 0.1 * other[p - 1] || other[p] < 1e-9);
+}
+
+/* It is symmetric: with the velocities turned round a step leads back. TOLERANCE 1e-10 m: what
+ * solves leave. */
+static void steps_lead_back(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = ringing_cube("average-vector-field", "neo-hookean", 1. / 100);
+    double x[2][81], v[81], off = 0;
+    brio_sim_positions(sim, 0, x[0]);
+    for (int k = 0; k < 2; k++) {
+        step(sim, 10);
+        brio_sim_velocities(sim, 0, v);
+        for (int i = 0; i < 81; i++) v[i] = -v[i];
+        assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
+    }
+    brio_sim_positions(sim, 0, x[1]);
+    brio_sim_free(sim);
+    for (int i = 0; i < 81; i++) off = fmax(off, fabs(x[1][i] - x[0][i]));
+    print_message("ten steps there and back: %.1e m\n", off);
+    assert_true(off < 1e-10);
+}
+
+/* Relaxed methods keep the energy to round-off, the same tableaus do not; also implicit ones
+ * [Ranocha2020, Sec. 4]. TOLERANCE 1e-12: round-off of a sum of some hundred terms. */
+static void energy_of_relaxation(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name;
+        double h, changes; /* by at least so much where it is not relaxed */
+    } rows[] = {{"rk2", 1e-3, 1e-4},
+                {"heun", 1e-3, 1e-4},
+                {"rk4", 2e-3, 1e-5},
+                {"sdirk2", 2e-3, 1e-2},
+                {"tr-bdf2", 2e-3, 1e-3}};
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++) {
+        char text[80];
+        snprintf(text, sizeof text, "{type: relaxation, tableau: %s}", rows[i].name);
+        double relaxed = drift(text, "neo-hookean", rows[i].h, 300);
+        double plain = drift(rows[i].name, "neo-hookean", rows[i].h, 300);
+        print_message("%-8s energy changes by %.1e in 300 steps, relaxed by %.1e\n", rows[i].name,
+                      plain, relaxed);
+        assert_true(relaxed < 1e-12 && plain > rows[i].changes);
+    }
+}
+
+/* gamma = 1 + O(h^(p-1)) for a method of order p [Ketcheson2019, Theorem 2.14]. TOLERANCE 0.2. */
+static void gamma_goes_to_one(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name;
+        int order;
+    } rows[] = {{"heun", 2}, {"sdirk2", 2}, {"sdirk3", 3}, {"rk4", 4}};
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++) {
+        double off[2] = {0, 0};
+        for (int k = 0; k < 2; k++) {
+            char text[80];
+            double h = 1e-3 / (1 + k);
+            snprintf(text, sizeof text, "{type: relaxation, tableau: %s}", rows[i].name);
+            BrioSim *sim = ringing_cube(text, "neo-hookean", h);
+            for (double t = 0; t < 0.04; t += h) {
+                step(sim, 1);
+                off[k] = fmax(off[k], fabs(ledger(sim).alpha - 1));
+            }
+            brio_sim_free(sim);
+        }
+        double slope = log2(off[0] / off[1]);
+        print_message("relaxed %-8s |gamma - 1| up to %.1e, falls with h^%.2f\n", rows[i].name,
+                      off[1], slope);
+        assert_true(slope > rows[i].order - 1 - 0.2);
+    }
+}
+
+/* With damping and a driven end the energy follows the stages: what the ledger cannot explain falls
+ * with its own second order, and the target is met to round-off. */
+static void relaxation_is_driven(void **unused)
+{
+    (void)unused;
+    double left[2];
+    for (int k = 0; k < 2; k++) {
+        int steps = 100 << k;
+        BrioSim *sim =
+            parse("time: {h: %.17g}\nintegrator: relaxation\ndamping: [{type: rayleigh, alpha: "
+                  "2}]\nbodies:\n  - shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
+                  "    material: {type: stable-neo-hookean, E: 2e4, rho: 1000}\n"
+                  "    fix: [{box: [[-1, -1, -1], [-0.199, 1, 1]], script: {formula: [0, "
+                  "0.02*sin(20*t), 0]}}]\n",
+                  0.1 / steps);
+        for (int i = 0; i < steps; i++) {
+            step(sim, 1);
+            BrioLedger l = ledger(sim);
+            assert_true(fabs(l.total - l.target) < 1e-12 * (l.kinetic + l.elastic + 1));
+        }
+        left[k] = fabs(ledger(sim).remainder);
+        assert_true(ledger(sim).dissipated > 1e-3 && ledger(sim).added != 0);
+        brio_sim_free(sim);
+    }
+    print_message("driven and damped: remainder %.1e J, %.1e J at half the step\n", left[0],
+                  left[1]);
+    assert_true(left[1] < 0.3 * left[0]);
+}
+
+/* The energy budget keeps the energy, and with `momentum` both momenta over either base; without,
+ * neither [Su2013]. TOLERANCE 1e-10 of the momenta and 1e-12 of the energy: solves end at 1e-11
+ * m/s, and energies are met in closed form. */
+static void budget_of_momenta(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 4; k++) {
+        char text[120];
+        double off = 0, turned = 0, moved = 0;
+        snprintf(text, sizeof text, "{type: energy-budget, base: %s, momentum: %s}",
+                 k / 2 ? "backward-euler" : "implicit-midpoint", k % 2 ? "true" : "false");
+        BrioSim *sim = ringing_cube(text, "stable-neo-hookean", 1. / 200);
+        BrioLedger first = ledger(sim), l;
+        double scale = 0, size = 0;
+        for (int i = 0; i < 200; i++) {
+            step(sim, 1);
+            l = ledger(sim);
+            off = fmax(off, fabs(l.total / first.total - 1));
+            for (int r = 0; r < 3; r++) {
+                turned = fmax(turned, fabs(l.angular[r] - first.angular[r]));
+                moved = fmax(moved, fabs(l.momentum[r] - first.momentum[r]));
+                scale = fmax(scale, fabs(first.angular[r]));
+                size = fmax(size, fabs(first.momentum[r]));
+            }
+        }
+        brio_sim_free(sim);
+        print_message("%-70s energy off by %.1e, momentum by %.1e, angular by %.1e\n", text, off,
+                      moved / size, turned / scale);
+        assert_true(off < 1e-12);
+        if (k % 2)
+            assert_true(moved < 1e-10 * size && turned < 1e-10 * scale);
+        else
+            assert_true(moved > 1e-3 * size && turned > 1e-3 * scale);
+    }
+}
+
+static void refused(const char *integrator, const char *words)
+{
+    char text[400];
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    snprintf(text, sizeof text,
+             "integrator: %s\nbodies: [{shape: {type: box}, material: {type: stvk}}]\n",
+             integrator);
+    assert_int_equal(brio_sim_parse(text, strlen(text), "test", &sim, &error), BRIO_ERROR_INPUT);
+    print_message("%s\n", error.message);
+    assert_non_null(strstr(error.message, words));
+}
+
+static void what_is_refused(void **unused)
+{
+    (void)unused;
+    refused("{type: relaxation, tableau: forward-euler}", "of first order");
+    refused("{type: relaxation, tableau: backward-euler}", "of first order");
+    refused("{type: relaxation, tableau: rk4, A: 1, b: 1}", "tableau: own");
+    refused("{type: relaxation, tableau: own, A: 1, b: 2}", "instead of 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stiff_and_soft),       cmocka_unit_test(relatives),
+        cmocka_unit_test(energy_of_means),      cmocka_unit_test(steps_lead_back),
+        cmocka_unit_test(energy_of_relaxation), cmocka_unit_test(gamma_goes_to_one),
+        cmocka_unit_test(relaxation_is_driven), cmocka_unit_test(budget_of_momenta),
+        cmocka_unit_test(what_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
