@@ -34,8 +34,8 @@ demo:
 
 docs:
 	@sh cmake/setup.sh docs
-	@mkdocs build --quiet --strict
-	$(say) "Open build/site/index.html in a browser"
+	@sh cmake/docs.sh . build
+	$(say) "Open build/site/index.html in a browser; build/site/brio-theory.pdf is the theory on paper"
 
 pictures: build
 	@sh docs/make_pictures.sh build/brio docs/pictures
@@ -145,7 +145,7 @@ help:
 	    "make playground      the engine in a page: build/playground.html, which opens without a server" \
 	    "make npm             the engine as an ES module: build/npm/brio-engine-*.tgz, for npm install" \
 	    "make pictures        make the pictures of the documentation again" \
-	    "make docs            the manuals as pages, in build/site" \
+	    "make docs            the manuals as pages, in build/site, and the theory as a PDF" \
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
 	    "make test-long       the same with the long tests" \
 	    "make MPI=1           build for several processes, over PETSc and MPI: build-mpi/brio; make test MPI=1 tests it" \

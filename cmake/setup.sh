@@ -12,9 +12,9 @@ wanted="node:nodejs npm:npm"
 case "${1:-build}" in
     build) packages=$build ;;
     demo) packages=$build wanted="$wanted ffmpeg:ffmpeg tetgen:tetgen" ;;
-    docs) packages="mkdocs" wanted="" ;;
+    docs) packages="mkdocs" wanted="$wanted chromium:chromium" ;;
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
-    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen strace:strace" ;;
+    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen strace:strace mkdocs:mkdocs" ;;
     mpi) packages="$test petsc-dev libhypre-dev libopenmpi-dev openmpi-bin" ;;
     clients) packages="$build blender xvfb xauth libgl1-mesa-dri python3-vtk9 python3-numpy python3-nbconvert python3-ipykernel" ;;
     tsan) packages="$test clang libclang-rt-dev llvm" ;;

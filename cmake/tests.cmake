@@ -188,6 +188,12 @@ set_tests_properties(words PROPERTIES LABELS quick TIMEOUT 300)
 add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/format_test.sh ${PROJECT_SOURCE_DIR})
 set_tests_properties(format PROPERTIES LABELS quick TIMEOUT 300 SKIP_RETURN_CODE 77)
 
+# The documentation site: links, formulas, search.
+if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND BRIO_PYTHON3)
+  add_test(NAME docs COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/docs_test.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_tests_properties(docs PROPERTIES LABELS quick TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
+
 # The playground in Chromium, from the file system; it says SKIPPED where the page could not be built or there is no browser.
 if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND PROJECT_BINARY_DIR STREQUAL "${PROJECT_SOURCE_DIR}/build")
   find_program(BRIO_NODE node)
