@@ -6,14 +6,15 @@ import { element } from '../controls.js';
 export class Experiment {
   // {key, label, value, ...} as `slider` takes them, or with `choices: [{value, text}]`
   static controls = [];
-  // how many seconds of the page one second of the experiment takes
-  static slowness = 1;
+  // whether it goes on in time: then it can be played, stepped and started again
+  static plays = true;
 
   // host: {stage, side}: where the picture goes, and what stands beside it
   constructor(engine, host) {
     Object.assign(this, { engine, ...host });
     this.worlds = [];
     this.values = this.defaults();
+    this.asked = false; // whether it runs to judge a prediction
   }
 
   defaults() {
@@ -51,6 +52,10 @@ export class Experiment {
     this.steps = 0;
   }
 
+  // Seconds of the page from one step to the next.
+  get pace() {
+    return this.h;
+  }
   get time() {
     return this.steps * this.h;
   }

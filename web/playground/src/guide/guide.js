@@ -65,6 +65,7 @@ export class Guide {
     const toolbar = element('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Experiment' },
       this.playButton, button('step', 'Step', () => this.single()),
       button('reset', 'Start again', () => this.restart()), this.clock);
+    toolbar.hidden = !chapter.Experiment.plays;
     const lab = element('section', { class: 'lab', 'aria-label': 'Experiment' },
       this.stage, this.side, toolbar, this.controls, this.numbers);
     this.after = element('div', { class: 'read after', hidden: true });
@@ -121,6 +122,7 @@ export class Guide {
     this.shown = {};
     const rows = this.chapter.Experiment.controls.map((c) => {
       const change = (v) => {
+        this.lab.asked = false; // from now on it is the reader's
         this.lab.set(c.key, v);
         this.show(true);
         this.changed();
@@ -135,6 +137,7 @@ export class Guide {
       this.shown[c.key] = made.show;
       return element('div', { class: 'row choice' }, element('span', { class: 'name', text: c.label }), made.row);
     });
+    this.lab.onChange = (key, v) => this.shown[key](v); // where the experiment itself turns a knob
     this.controls.replaceChildren(...rows);
   }
 
@@ -153,6 +156,7 @@ export class Guide {
     });
     this.skip.hidden = true;
     this.lab.values = this.lab.defaults();
+    this.lab.asked = true;
     for (const [key, v] of Object.entries(this.lab.values)) this.shown[key](v);
     this.restart();
     this.changed();
@@ -219,9 +223,9 @@ export class Guide {
     this.lab.frame(dt);
     if (!this.playing) return;
     const begin = performance.now();
-    this.behind = Math.min(this.behind + dt / this.chapter.Experiment.slowness, 0.1);
-    while (this.behind >= this.lab.h) {
-      this.behind -= this.lab.h;
+    this.behind = Math.min(this.behind + dt, Math.max(0.1, this.lab.pace));
+    while (this.behind >= this.lab.pace) {
+      this.behind -= this.lab.pace;
       this.advance();
       if (performance.now() - begin > BUDGET) this.behind = 0;
     }
