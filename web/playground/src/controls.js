@@ -17,7 +17,8 @@ export const element = (tag, attributes = {}, ...children) => {
 const STEPS = 1000;
 
 // A slider from `from` to `to`, evenly or by factors, or over the `values` of a list.
-export function slider({ key, label, unit = '', from, to, step, log, values, value, about }, change) {
+// `text`: how a value is written.
+export function slider({ key, label, unit = '', from, to, step, log, values, value, about, text }, change) {
   const id = `control-${key}-${made++}`;
   if (values) [from, to, step] = [0, values.length - 1, 1];
   const toPlace = (x) => placeOf(values ? values.indexOf(x) : x), toValue = (place) => (values ? values[valueAt(place)] : valueAt(place));
@@ -29,8 +30,9 @@ export function slider({ key, label, unit = '', from, to, step, log, values, val
   };
   const input = element('input', { type: 'range', id, min: 0, max: STEPS, 'data-key': key });
   const output = element('output', { for: id });
+  const written = text ?? ((v) => quantity(v, unit));
   const show = (v) => {
-    const words = quantity(v, unit);
+    const words = written(v);
     input.value = toPlace(v);
     output.textContent = words;
     input.setAttribute('aria-valuetext', words);
@@ -39,7 +41,7 @@ export function slider({ key, label, unit = '', from, to, step, log, values, val
   else input.step = STEPS / 200;
   input.addEventListener('input', () => {
     const v = toValue(Number(input.value));
-    output.textContent = quantity(v, unit);
+    output.textContent = written(v);
     input.setAttribute('aria-valuetext', output.textContent);
     change(v);
   });

@@ -1,7 +1,10 @@
-// The page: tabs, theme, link, keys, and the clock of the pictures.
+// The page: its two views (the guide and the playground), tabs, theme, link, keys, and the clock of
+// the pictures.
 import { createEngine } from 'brio-engine';
 import { Bench } from './bench.js';
 import { element } from './controls.js';
+import { Guide } from './guide/guide.js';
+import { chapters } from './guide/list.js';
 import { DropZone, OwnError, openFiles } from './own.js';
 import { Phase } from './phase.js';
 import { scenes } from './scenes.js';
@@ -58,37 +61,68 @@ async function engineBeside() {
 }
 
 const root = document.getElementById('tab'), bar = document.getElementById('tabs');
-let current = null, currentTab = '', linked = '';
+const views = {
+  chapter: {
+    title: 'Learn', label: 'Chapters',
+    tabs: Object.fromEntries(chapters.map((c, i) => [c.id, { title: c.tab, number: i + 1, make: (...a) => new Guide(...a) }])),
+  },
+  tab: { title: 'Play', label: 'What to look at', tabs },
+};
+let current = null, view = '', linked = '';
+const places = { chapter: chapters[0].id, tab: 'cloth' }; // where each view was left
 
 function params() {
   return new URLSearchParams(location.hash.slice(1));
 }
 
 // The link always says what is shown.
-function write(q) {
-  linked = '#' + new URLSearchParams([['tab', currentTab], ...(q || current?.params() || [])]).toString();
+function write() {
+  linked = '#' + new URLSearchParams([[view, places[view]], ...(current?.params() || [])]).toString();
   history.replaceState(null, '', linked);
 }
 
+// The tabs of the view, and which one is open.
+function showTabs(fresh) {
+  const { label, tabs: list } = views[view];
+  if (fresh) {
+    bar.setAttribute('aria-label', label);
+    bar.replaceChildren(...Object.entries(list).map(([name, { title, number }]) => element('button', {
+      type: 'button', role: 'tab', id: `${view}-${name}`, 'data-tab': name, 'aria-controls': 'tab',
+      onclick: () => open(new URLSearchParams({ [view]: name })),
+    }, ...(number ? [element('span', { class: 'number', text: `${number} ` })] : []), title)));
+  }
+  for (const b of bar.children) {
+    const chosen = b.dataset.tab === places[view];
+    b.setAttribute('aria-selected', String(chosen));
+    b.tabIndex = chosen ? 0 : -1;
+    if (chosen) bar.scrollLeft = b.offsetLeft - bar.offsetLeft - 60; // on a phone not all fit
+  }
+  for (const b of viewSwitch.children) b.setAttribute('aria-pressed', String(b.dataset.view === view));
+}
+
 function open(q) {
-  currentTab = tabs[q.get('tab')] ? q.get('tab') : 'cloth';
-  [...bar.children].forEach((b) => {
-    b.setAttribute('aria-selected', String(b.dataset.tab === currentTab));
-    b.tabIndex = b.dataset.tab === currentTab ? 0 : -1;
-    if (b.dataset.tab === currentTab) bar.scrollLeft = b.offsetLeft - bar.offsetLeft - 60; // on a phone not all fit
-  });
-  root.setAttribute('aria-labelledby', `tab-${currentTab}`);
+  const before = view;
+  view = tabs[q.get('tab')] ? 'tab' : 'chapter';
+  if (views[view].tabs[q.get(view)]) places[view] = q.get(view);
+  showTabs(view !== before);
+  const place = places[view];
+  root.setAttribute('aria-labelledby', `${view}-${place}`);
   current?.dispose();
   current = null;
-  root.className = `tab ${currentTab}`;
-  const made = tabs[currentTab].make(root, brio.engine, q, (other) => {
-    if (other) open(new URLSearchParams([['tab', currentTab], ...other]));
+  root.className = view === 'tab' ? `tab ${place}` : 'guide';
+  root.scrollTop = 0;
+  const made = views[view].tabs[place].make(root, brio.engine, q, (other) => {
+    if (other) open(new URLSearchParams([[view, place], ...other]));
     else if (current) write();
   });
   current = made;
   write();
   current.resize();
 }
+
+const viewSwitch = document.getElementById('views');
+for (const [name, { title }] of Object.entries(views))
+  viewSwitch.append(element('button', { type: 'button', 'data-view': name, text: title, onclick: () => open(new URLSearchParams({ [name]: places[name] })) }));
 
 function theme(choice) {
   if (choice) document.documentElement.dataset.theme = choice;
@@ -115,8 +149,6 @@ shareButton.addEventListener('click', async () => {
   setTimeout(() => (shareButton.textContent = 'Copy link'), 1500);
 });
 
-for (const [name, tab] of Object.entries(tabs))
-  bar.append(element('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'data-tab': name, 'aria-controls': 'tab', text: tab.title, onclick: () => open(new URLSearchParams({ tab: name })) }));
 bar.addEventListener('keydown', (e) => {
   const turn = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
   if (!turn) return;

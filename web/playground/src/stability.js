@@ -3,9 +3,10 @@ import { Chart, short } from './charts.js';
 import { colour } from './colours.js';
 import { element, integratorPicker, select, tableOf } from './controls.js';
 import { BrioError } from 'brio-engine';
+import { Diagram } from './diagram.js';
 import { axes, css, fit, oscillatorScene } from './point.js';
 
-const STEPS = 60, CELLS = 96, SLACK = 1e-7, SLICE = 14; // ms of measuring in a picture
+const STEPS = 60, SLICE = 14; // ms of measuring in a picture
 const ranges = { near: { title: 'X to 4, Y to 6', X: 4, Y: 6 }, far: { title: 'X to 20, Y to 40', X: 20, Y: 40 }, small: { title: 'X to 1, Y to 1', X: 1, Y: 1 } };
 
 export class Stability {
@@ -18,9 +19,14 @@ export class Stability {
     const place = (key, standard) => (params.has(key) && Number.isFinite(Number(params.get(key))) ? Math.max(0, Number(params.get(key))) : standard);
     this.X = place('X', 0.4);
     this.Y = Math.max(1e-6, place('Y', 2));
+    this.diagram = new Diagram();
     this.build();
     this.measure();
   }
+
+  get radius() { return this.diagram.radius; }
+  get order() { return this.diagram.order; }
+  get next() { return this.diagram.done ? this.order.length : this.diagram.next; }
 
   params() {
     const q = new URLSearchParams({ integrator: this.name, X: this.X, Y: this.Y });
@@ -101,10 +107,6 @@ export class Stability {
   measure() {
     this.oscillator?.dispose();
     this.oscillator = null;
-    this.radius = new Float32Array(CELLS * CELLS).fill(NaN);
-    this.order = Array.from({ length: CELLS * CELLS }, (_, i) => i).sort((a, b) => coarse(a) - coarse(b));
-    this.next = 0;
-    this.repaint();
     this.message.hidden = true;
     try {
       this.oscillator = this.engine.oscillator({ type: this.name, ...this.setting() });
@@ -113,6 +115,7 @@ export class Stability {
       this.message.hidden = false;
       this.message.textContent = e.message;
     }
+    this.diagram.start(this.oscillator, ranges[this.range]);
     this.motion.series[0].colour = colour(this.name);
     this.motion.make();
     this.atPoint();
@@ -124,7 +127,7 @@ export class Stability {
     const facts = [element('p', { text: `X = ${short(this.X)}, Y = ${short(this.Y)}` })];
     try {
       const a = this.oscillator.matrix(this.Y, this.X, 1), r = a.radius;
-      const says = Math.abs(r - 1) <= 1e-6 ? 'Vibrations keep their size.' : r < 1 ? `Vibrations shrink by ${short(r)} a step.` : `Vibrations grow by ${short(r)} a step.`;
+      const says = Math.abs(r - 1) <= 1e-6 ? 'Vibrations keep their size.' : r < 1 ? `Vibrations shrink to ${short(r)} of their size per step.` : `Vibrations grow by the factor ${short(r)} per step.`;
       facts.unshift(element('p', { class: 'verdict', text: says }));
       if (a.size === 2) {
         const table = element('table', { class: 'matrix', 'aria-label': 'Matrix of one step for (x, v)' });
@@ -156,28 +159,7 @@ export class Stability {
   }
 
   frame() {
-    if (!this.oscillator || this.next >= this.order.length) return;
-    const r = ranges[this.range], begin = performance.now();
-    while (this.next < this.order.length && performance.now() - begin < SLICE) {
-      const c = this.order[this.next++], i = c % CELLS, j = Math.floor(c / CELLS);
-      this.radius[c] = this.oscillator.radius(r.X * (i + 0.5) / CELLS, r.Y * (j + 0.5) / CELLS);
-      this.paint(c);
-    }
-    this.draw();
-  }
-
-  // One pixel a cell; a cell of the coarse picture, which comes first, stands for its neighbours until they are measured.
-  paint(c) {
-    const i = c % CELLS, j = Math.floor(c / CELLS), size = (i | j) & 3 ? 1 : 4;
-    this.picture ??= Object.assign(document.createElement('canvas'), { width: CELLS, height: CELLS });
-    const g = this.picture.getContext('2d');
-    g.fillStyle = shade(this.radius[c], document.documentElement.dataset.theme === 'dark');
-    g.fillRect(i, CELLS - j - size, size, size);
-  }
-
-  repaint() {
-    this.picture?.getContext('2d').clearRect(0, 0, CELLS, CELLS);
-    for (let k = 0; k < this.next; k++) this.paint(this.order[k]);
+    if (this.diagram.work(SLICE)) this.draw();
   }
 
   draw() {
@@ -185,8 +167,7 @@ export class Stability {
     const box = (this.box = { left: narrow ? 46 : 62, top: 16, width: w - (narrow ? 58 : 84), height: h - 66 });
     g.clearRect(0, 0, w, h);
     axes(g, box, { from: 0, to: r.X, label: 'X = h d/m' }, { from: 0, to: r.Y, label: 'Y = h² k/m' });
-    g.imageSmoothingEnabled = false;
-    if (this.picture) g.drawImage(this.picture, box.left, box.top, box.width, box.height);
+    this.diagram.draw(g, box);
     const px = box.left + box.width * Math.min(1, this.X / r.X), py = box.top + box.height * (1 - Math.min(1, this.Y / r.Y));
     g.fillStyle = css('--card');
     g.strokeStyle = css('--ink');
@@ -206,7 +187,8 @@ export class Stability {
   }
 
   retint() {
-    this.repaint();
+    this.diagram.repaint();
+    this.motion.series[0].colour = colour(this.name);
     this.motion.make();
     this.draw();
   }
@@ -216,19 +198,4 @@ export class Stability {
     this.oscillator = null;
     this.motion.dispose();
   }
-}
-
-// Every fourth cell of every fourth row first.
-function coarse(c) {
-  const i = c % CELLS, j = Math.floor(c / CELLS);
-  return ((i | j) & 3 ? 1e6 : 0) + c;
-}
-
-// Blue: decays, the more the darker; grey: keeps its size; orange: grows.
-function shade(radius, dark) {
-  if (!Number.isFinite(radius)) return dark ? '#6e3312' : '#d9803f';
-  if (Math.abs(radius - 1) <= SLACK) return dark ? '#3f5360' : '#dfe7d6';
-  const t = radius < 1 ? Math.min(1, -Math.log(radius) / 2) : Math.min(1, Math.log(radius) / 3);
-  if (radius < 1) return dark ? `hsl(207 55% ${38 - 20 * t}%)` : `hsl(207 65% ${86 - 38 * t}%)`;
-  return dark ? `hsl(24 55% ${42 - 16 * t}%)` : `hsl(28 88% ${88 - 26 * t}%)`;
 }
