@@ -441,6 +441,31 @@ static void show_untangled(const BrioSim *sim, BrioJson *json)
     brio__json_close(json, '}');
 }
 
+/* Of BrioEstimate. */
+static const char *const estimate_names[] = {"two half steps, at three times the price",
+                                             "differences of velocities", "the method itself",
+                                             "none"};
+
+static void say_automatic(const BrioSteps *steps, const BrioIntegrator *integrator)
+{
+    printf("  time step      chosen by brio, from %.3g s to %.3g s, with %s\n", steps->h_min,
+           steps->h_max, integrator->name);
+    printf("    tolerance %.3g m for the error of a step, estimated by %s\n", steps->tol,
+           estimate_names[integrator->estimate]);
+}
+
+/* What solves leave over must be less than what steps may err by. */
+static void check_automatic(const BrioSim *sim, const BrioSteps *steps, Findings *found)
+{
+    double left = sim->stepper->solver->options.tol * steps->h_max;
+    if (steps->automatic && left > steps->tol)
+        find(found, false,
+             "time.tol = %.3g m is less than what the solver may leave over in the longest step, "
+             "solver.tol times %.3g s = %.3g m: steps will be shorter than they need be; take "
+             "solver.tol = %.1g",
+             steps->tol, steps->h_max, left, steps->tol / steps->h_max / 10);
+}
+
 static void advise(BrioScene *scene, BrioJson *json, Findings *found)
 {
     BrioSim *sim = NULL;
@@ -464,14 +489,24 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
     if (brio__stiffness_at(stiffness, sim->state, sim->world) == BRIO_OK)
         brio__stiffness_largest(stiffness, 0.01, 1000, &k0, &iterations);
     brio__stiffness_free(stiffness);
+    BrioSteps steps = brio_sim_steps(sim);
+    check_automatic(sim, &steps, found);
     brio_sim_free(sim);
     double omega = sqrt(fabs(k0)), max = omega > 0 ? 2 / omega : INFINITY;
     if (json) {
         brio__json_real(json, "h", h);
+        if (steps.automatic) {
+            brio__json_real(json, "tol", steps.tol);
+            brio__json_real(json, "h_min", steps.h_min);
+            brio__json_text(json, "estimate", estimate_names[integrator->estimate]);
+        }
         brio__json_real(json, "highest_frequency", omega);
         brio__json_real(json, "h_explicit", max);
     } else {
-        printf("  time step      h = %.6g s with %s\n", h, integrator->name);
+        if (steps.automatic)
+            say_automatic(&steps, integrator);
+        else
+            printf("  time step      h = %.6g s with %s\n", h, integrator->name);
         printf("    highest frequency of the mesh about %.4g rad/s: symplectic-euler is stable up "
                "to h = %.3g s\n",
                omega, max);

@@ -82,10 +82,17 @@ int progress_watch(void *user, const BrioIteration *iteration)
     return 0;
 }
 
+/* How much of the run is done, 0 to 1. */
+static double fraction_of(const BrioRunProgress *p)
+{
+    if (p->h > 0) return p->end > 0 ? fmin(p->time / p->end, 1) : 1;
+    return p->steps > 0 ? (double)p->step / (double)p->steps : 1;
+}
+
 /* Everything but the bar. */
 static int describe(const BrioRunProgress *p, char *text, size_t size)
 {
-    char wall[32], left[32] = "", contacts[64] = "";
+    char wall[32], left[32] = "", contacts[64] = "", step[32] = "";
     if (p->inside) return describe_inside(p, text, size);
     int64_t done = p->step - p->first, more = p->steps - p->step;
     seconds_text(p->wall, wall, sizeof wall);
@@ -94,12 +101,13 @@ static int describe(const BrioRunProgress *p, char *text, size_t size)
         seconds_text(p->wall / (double)done * (double)more, eta, sizeof eta);
         snprintf(left, sizeof left, ", ETA %s", eta);
     }
-    double percent = p->steps > 0 ? 100 * (double)p->step / (double)p->steps : 100;
+    if (p->h > 0) snprintf(step, sizeof step, "  h = %.2g s", p->h);
     if (p->contacts > 0)
         snprintf(contacts, sizeof contacts, "  %d contacts from %.2g m", p->contacts, p->distance);
-    return snprintf(
-        text, size, "%3.0f %%  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations%s",
-        floor(percent), p->time, p->end, wall, left, p->energy, p->iterations, contacts);
+    return snprintf(text, size,
+                    "%3.0f %%  t = %.3f of %g s%s  wall %s%s  E = %.5g J  %d iterations%s",
+                    floor(100 * fraction_of(p)), p->time, p->end, step, wall, left, p->energy,
+                    p->iterations, contacts);
 }
 
 static void show_line(const BrioRunProgress *p)
@@ -109,7 +117,7 @@ static void show_line(const BrioRunProgress *p)
     int length = describe(p, text, sizeof text);
     int room = BRIO_MIN(width - length - 3, 30);
     room = BRIO_MAX(room, 0);
-    int full = p->steps > 0 ? (int)((double)room * (double)p->step / (double)p->steps) : room;
+    int full = (int)((double)room * fraction_of(p));
     memset(bar, '#', (size_t)full);
     memset(bar + full, '.', (size_t)(room - full));
     bar[room] = 0;
@@ -149,6 +157,7 @@ void progress_lines(void *user, const BrioRunProgress *p)
     brio__json_integer(&json, "first", p->first);
     brio__json_integer(&json, "frames", p->frames);
     brio__json_real(&json, "time", p->time);
+    if (p->h > 0) brio__json_real(&json, "h", p->h);
     brio__json_real(&json, "end", p->end);
     brio__json_real(&json, "wall", p->wall);
     brio__json_real(&json, "energy", p->energy);

@@ -21,13 +21,16 @@ static void put_version(char *bytes, size_t size, uint32_t version)
 static size_t make_old(char *bytes, size_t size)
 {
     enum { HEAD = 8 + 4 + 8 + 8 + 16, AT = HEAD + 10 * 8 + 4 * 8, NEW = 2 * 8, BODIES = 8 };
-    uint32_t version;
-    memcpy(&version, bytes + 8, sizeof version);
     memmove(bytes + HEAD, bytes + HEAD + BODIES, size - HEAD - BODIES); /* format 5 */
     size -= BODIES;
     memmove(bytes + AT, bytes + AT + NEW, size - AT - NEW);
-    put_version(bytes, size - NEW, 3u << 16 | (version & 0xffff));
-    return size - NEW;
+    size -= NEW;
+    enum { STEPS = AT + 5 * 8, LENGTHS = 3 * 8 }; /* format 6: rejected, shortest, longest */
+    memmove(bytes + STEPS, bytes + STEPS + LENGTHS, size - STEPS - LENGTHS);
+    size -= LENGTHS;
+    /* and the state ended before what is known of automatic steps */
+    put_version(bytes, size, 3u << 16 | (uint32_t)offsetof(BrioState, next_h));
+    return size;
 }
 
 static void old_checkpoints(void **unused)

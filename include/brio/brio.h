@@ -504,12 +504,16 @@ BRIO_API const char *brio_damping_at(int i); /* names, i = 0, 1, ...; NULL past 
 BRIO_API const BrioField *brio_damping_fields(const char *type); /* NULL: no such model */
 
 typedef struct BrioSimDef {
-    double h;                       /* s */
+    double h;                       /* s; of automatic steps the longest */
     const char *integrator;         /* `brio list integrators` */
     double values[BRIO_MAX_VALUES]; /* of the integrator's field table */
     int damping_count;
     BrioDamping damping[BRIO_MAX_DAMPING];
     BrioSolverOptions solver;
+    /* Automatic steps, docs/adaptive.md. m: steps are as long as their estimated error of positions
+     * is not above it; BRIO_AUTO: a thousandth of the size of the smallest body; 0: every step is
+     * h. The shortest step in s, 0: h/2^20. Instants k/fps are met exactly; 0: there are none. */
+    double tol, h_min, fps;
 } BrioSimDef;
 BRIO_API BrioSimDef brio_default_sim(const char *integrator); /* with the integrator's defaults */
 
@@ -536,8 +540,9 @@ BRIO_API BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioE
 BRIO_API const char *brio_scenes_folder(void); /* of the scenes that ship, NAME.yaml */
 BRIO_API void brio_sim_free(BrioSim *sim);
 
-/* One step with the scene's h, or with any h. A step that cannot be solved is halved and tried
- * again. If that fails too, the state stays unchanged and `error` has the reason. */
+/* One step with the scene's h, or with any h. Automatic steps choose their h; a given h is taken as
+ * it is. A step that cannot be solved is halved and tried again. If that fails too, the state stays
+ * unchanged and `error` has the reason. */
 BRIO_API BrioStatus brio_sim_step(BrioSim *sim, BrioError *error);
 BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error);
 /* One iteration of a solve within a step, for a watch function. */
@@ -573,7 +578,17 @@ BRIO_API const char *brio_sim_reason(const BrioSim *sim);
 BRIO_API const BrioSystem *brio_sim_system(const BrioSim *sim);
 BRIO_API BrioState *brio_sim_state(BrioSim *sim);
 BRIO_API double brio_sim_time(const BrioSim *sim);
-BRIO_API double brio_sim_h(const BrioSim *sim); /* of brio_sim_step */
+/* s: of brio_sim_step; of automatic steps the last one, and before the first the one to try */
+BRIO_API double brio_sim_h(const BrioSim *sim);
+/* How long steps are. */
+typedef struct BrioSteps {
+    int automatic;
+    int rejected;             /* tries of the last step that did not count */
+    double tol, h_min, h_max; /* m, s; if not automatic: NAN, and h */
+    double h, next_h;         /* s: of the last step, and the one to try next */
+    double error;             /* m: estimate of the last step; NAN: none */
+} BrioSteps;
+BRIO_API BrioSteps brio_sim_steps(const BrioSim *sim);
 
 /* Positions and velocities of a body's vertices (3 per vertex). Setting does not move vertices
  * without coordinates (fixed ones). It fails if it would move a bar1d in y or z. An affine body

@@ -41,6 +41,18 @@ enum {
     BRIO_USES_COMPONENTS = 1024
 };
 
+/* How the error of a step is estimated where steps choose themselves (BrioSimDef.tol;
+ * docs/adaptive.md). */
+typedef enum BrioEstimate {
+    /* beside two steps of h/2, which count: any method with an order, at three times its price */
+    BRIO_BY_HALVES,
+    /* error_constant h^(p+1) times the derivative p + 1 of q, by differences of velocities: of
+     * methods of order p = 1 and 2, at no price */
+    BRIO_BY_DIFFERENCES,
+    BRIO_BY_ITSELF, /* `step` says it through brio_stepper_error */
+    BRIO_NO_ESTIMATE
+} BrioEstimate;
+
 typedef struct BrioIntegrator {
     const char *name, *summary, *citation;
     int order;   /* declared and tested; 0: none claimed */
@@ -53,6 +65,8 @@ typedef struct BrioIntegrator {
     /* Called before the first step. Rejects inconsistent values with a sentence in `reason`, and
      * sets traits that depend on values. May be NULL. */
     BrioStatus (*check)(const double *values, unsigned *traits, char *reason, size_t size);
+    BrioEstimate estimate;
+    double error_constant; /* of BRIO_BY_DIFFERENCES; 0: 1/2 of order 1, 1/12 of order 2 */
 } BrioIntegrator;
 /* It must stay in memory. */
 BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator, BrioError *error);
@@ -342,6 +356,10 @@ BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const do
                                         const double *v);
 BRIO_API BrioStatus brio_stepper_accept_known(BrioStepper *stepper, double h, const double *q,
                                               const double *v, double potential);
+/* The error of positions that this step makes, as the integrator estimates it (BRIO_BY_ITSELF):
+ * `scale` times a vector of the length of q. Called several times, the sum of their sizes. */
+BRIO_API void brio_stepper_error(BrioStepper *stepper, double scale, const double *error);
+BRIO_API int brio_stepper_wants_error(const BrioStepper *stepper); /* whether somebody asks */
 /* For a step that fails: sets the reason that the run reports. Returns `status`. */
 BRIO_API BrioStatus brio_stepper_fail(BrioStepper *stepper, BrioStatus status, const char *reason);
 

@@ -194,6 +194,8 @@ class CIntegrator(Structure):
         ("fields", POINTER(CField)),
         ("step", StepFunction),
         ("check", CheckFunction),
+        ("estimate", c_int),
+        ("error_constant", c_double),
     ]
 
 
@@ -479,6 +481,22 @@ class CSimDef(Structure):
         ("damping_count", c_int),
         ("damping", CDamping * MAX_DAMPING),
         ("solver", CSolverOptions),
+        ("tol", c_double),
+        ("h_min", c_double),
+        ("fps", c_double),
+    ]
+
+
+class CSteps(Structure):
+    _fields_ = [
+        ("automatic", c_int),
+        ("rejected", c_int),
+        ("tol", c_double),
+        ("h_min", c_double),
+        ("h_max", c_double),
+        ("h", c_double),
+        ("next_h", c_double),
+        ("error", c_double),
     ]
 
 
@@ -684,6 +702,7 @@ _PROTOTYPES: Any = {
     "brio_sim_state": (c_void_p, _sim),
     "brio_sim_time": (c_double, _sim),
     "brio_sim_h": (c_double, _sim),
+    "brio_sim_steps": (CSteps, _sim),
     "brio_sim_positions": (None, _sim, c_int, _p),
     "brio_sim_velocities": (None, _sim, c_int, _p),
     "brio_sim_set_positions": (c_int, _sim, c_int, _p, _error),

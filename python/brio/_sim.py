@@ -628,8 +628,22 @@ class Sim:
 
     @property
     def h(self) -> float:
-        """The step size, in s."""
+        """The step size, in s; of automatic steps that of the last one."""
         return self._call(lib.brio_sim_h)
+
+    @property
+    def steps(self) -> Dict[str, float]:
+        """How long steps are: ``automatic``, ``tol``, ``h_min``, ``h_max``; of the last step ``h``,
+        ``error`` (an estimate, in m) and ``rejected`` (tries that did not count); ``next_h``.
+
+        >>> import brio
+        >>> sim = brio.load("cloth", set={"time.h": "auto"})
+        >>> sim.step()
+        >>> sim.steps["error"] <= sim.steps["tol"]
+        True
+        """
+        found = self._call(lib.brio_sim_steps)
+        return {name: getattr(found, name) for name, _ in found._fields_}
 
     # ---- bodies --------------------------------------------------------------------------------
 

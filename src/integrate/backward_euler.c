@@ -27,4 +27,5 @@ BRIO_INTEGRATOR(backward_euler){
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_DISSIPATIVE | BRIO_END_IS_SOLVED |
               BRIO_TAKES_CONSTRAINTS,
     .step = step,
+    .estimate = BRIO_BY_DIFFERENCES,
 };

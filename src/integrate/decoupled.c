@@ -222,6 +222,7 @@ BRIO_INTEGRATOR(a_1){
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
               BRIO_TAKES_CONSTRAINTS,
     .step = a1_step,
+    .estimate = BRIO_BY_DIFFERENCES,
 };
 
 /* ---- A-search --------------------------------------------------------------------------- */
@@ -609,6 +610,7 @@ BRIO_INTEGRATOR(a_search){
     .fields = search_fields,
     .step = search_step,
     .check = search_check,
+    .estimate = BRIO_BY_DIFFERENCES,
 };
 
 /* ---- over any tableau ------------------------------------------------------------------- */

@@ -59,6 +59,9 @@ static BrioStatus advance(BrioStepper *s, Alphas alpha, double h)
     brio_stepper_combine(s, 1, a_end, 1 - 0.5 / beta, a, a_end);
     brio_stepper_combine(s, 1, v, h * (1 - gamma), a, velocity);
     brio_stepper_combine(s, 1, velocity, h * gamma, a_end, velocity);
+    /* (1/6 - beta) h^2 (a' - a_n) [Zienkiewicz1991] */
+    brio_stepper_combine(s, 1, a_end, -1, a, from);
+    brio_stepper_error(s, h * h * fmax(fabs(1.0 / 6 - beta), 1.0 / 12), from);
     brio_stepper_combine(s, 1, a_end, 0, a_end, a);
     brio_stepper_set_history_used(s, 1);
     return brio_stepper_accept(s, h, next, velocity);
@@ -85,6 +88,7 @@ BRIO_INTEGRATOR(generalized_alpha){
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM,
     .fields = generalized_fields,
     .step = generalized_step,
+    .estimate = BRIO_BY_ITSELF,
 };
 
 static BrioStatus hht_step(BrioStepper *s, double h)
@@ -107,4 +111,5 @@ BRIO_INTEGRATOR(hht_alpha){
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM,
     .fields = hht_fields,
     .step = hht_step,
+    .estimate = BRIO_BY_ITSELF,
 };

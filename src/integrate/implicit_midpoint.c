@@ -33,4 +33,5 @@ BRIO_INTEGRATOR(implicit_midpoint){
     .traits = BRIO_IMPLICIT | BRIO_SYMPLECTIC | BRIO_KEEPS_LINEAR_MOMENTUM |
               BRIO_KEEPS_ANGULAR_MOMENTUM | BRIO_TAKES_CONSTRAINTS,
     .step = step,
+    .estimate = BRIO_BY_DIFFERENCES,
 };

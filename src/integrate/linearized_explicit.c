@@ -180,4 +180,5 @@ BRIO_INTEGRATOR(linearized_explicit){
     .traits = BRIO_KEEPS_LINEAR_MOMENTUM,
     .fields = fields,
     .step = step,
+    .estimate = BRIO_BY_DIFFERENCES,
 };

@@ -36,4 +36,5 @@ BRIO_INTEGRATOR(linearly_implicit_euler){
     .order = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED | BRIO_LINEARISED,
     .step = step,
+    .estimate = BRIO_BY_DIFFERENCES,
 };

@@ -4,8 +4,13 @@
 static BrioStatus advance(BrioStepper *s, const BrioTableau *tableau, double h)
 {
     double *q = brio_stepper_scratch(s, 0), *v = brio_stepper_scratch(s, 1);
+    bool estimates = brio_stepper_wants_error(s) && tableau->other[0] != 0;
+    double *error = estimates ? brio_stepper_scratch(s, 2) : NULL;
     BRIO_CHECK(brio__tableau_step(
-        s, &(BrioTableauStep){.tableau = tableau, .h = h, .weight = 1, .scratch = 2}, q, v));
+        s,
+        &(BrioTableauStep){.tableau = tableau, .h = h, .weight = 1, .scratch = 3, .error = error},
+        q, v));
+    if (error) brio_stepper_error(s, 1, error);
     return brio_stepper_accept(s, h, q, v);
 }
 
@@ -14,35 +19,38 @@ static BrioStatus step(BrioStepper *s, double h)
     return advance(s, brio__tableau(brio_stepper_name(s)), h);
 }
 
-#define RUNGE_KUTTA(symbol, text, declared, about, cites, what)               \
-    BRIO_INTEGRATOR(symbol)                                                   \
-    {                                                                         \
-        .name = text, .summary = about, .citation = cites, .order = declared, \
-        .traits = BRIO_KEEPS_LINEAR_MOMENTUM | (what), .step = step           \
+/* Of those whose error is estimated by differences, `constant` is the larger of the two
+ * conditions of order 3 that they miss, |sum b_i c_i^2/2 - 1/6| and |sum b_i a_ij c_j - 1/6|. */
+#define RUNGE_KUTTA(symbol, text, declared, about, cites, what, how, constant)        \
+    BRIO_INTEGRATOR(symbol)                                                           \
+    {                                                                                 \
+        .name = text, .summary = about, .citation = cites, .order = declared,         \
+        .traits = BRIO_KEEPS_LINEAR_MOMENTUM | (what), .step = step, .estimate = how, \
+        .error_constant = constant                                                    \
     }
 
 RUNGE_KUTTA(forward_euler, "forward-euler", 1,
             "Explicit; gains energy on every oscillation: for comparison, not for use.",
-            "Hairer2006", 0);
+            "Hairer2006", 0, BRIO_BY_DIFFERENCES, 0.5);
 RUNGE_KUTTA(rk2, "rk2", 2,
             "Explicit midpoint rule: two force evaluations per step; gains a little energy, for "
             "short steps.",
-            "Hairer2006", 0);
+            "Hairer2006", 0, BRIO_BY_DIFFERENCES, 1.0 / 6);
 RUNGE_KUTTA(heun, "heun", 2,
             "Explicit trapezoidal rule: two force evaluations per step; gains a little energy, "
             "for short steps.",
-            "Hairer2006", 0);
+            "Hairer2006", 0, BRIO_BY_DIFFERENCES, 1.0 / 6);
 RUNGE_KUTTA(rk4, "rk4", 4,
             "The classical explicit method: four force evaluations per step; very accurate at "
             "short steps.",
-            "Hairer2006", 0);
+            "Hairer2006", 0, BRIO_BY_HALVES, 0);
 RUNGE_KUTTA(sdirk2, "sdirk2", 2,
             "Two solves per step; second order, damps fast vibrations, slow ones little.",
-            "Alexander1977", BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
+            "Alexander1977", BRIO_IMPLICIT | BRIO_END_IS_SOLVED, BRIO_BY_DIFFERENCES, 0.0404);
 RUNGE_KUTTA(
     tr_bdf2, "tr-bdf2", 2,
     "Trapezoidal rule, then BDF2 within the step: two solves, second order, damps fast vibrations.",
-    "Bank1985", BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
+    "Bank1985", BRIO_IMPLICIT | BRIO_END_IS_SOLVED, BRIO_BY_ITSELF, 0);
 
 /* ---- the user's own --------------------------------------------------------------------- */
 

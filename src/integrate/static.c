@@ -19,4 +19,5 @@ BRIO_INTEGRATOR(static){
     .citation = "Teran2005",
     .traits = BRIO_IMPLICIT | BRIO_END_IS_SOLVED,
     .step = step,
+    .estimate = BRIO_NO_ESTIMATE,
 };

@@ -71,12 +71,13 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
 }
 
 BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator,
-                                const double *values, unsigned traits, BrioState **state)
+                                const double *values, unsigned traits, int history,
+                                BrioState **state)
 {
     BrioState **old[3] = {&s->state, &s->before, state}, *created[3] = {NULL, NULL, NULL};
     BrioStatus status = create_components(s, integrator);
-    for (int i = 0; i < 3 && status == BRIO_OK && (*state)->history != integrator->history; i++)
-        status = brio__state_create(s->system, integrator->history, &created[i]);
+    for (int i = 0; i < 3 && status == BRIO_OK && (*state)->history != history; i++)
+        status = brio__state_create(s->system, history, &created[i]);
     for (int i = 0; i < 3; i++) {
         if (status == BRIO_OK && created[i]) {
             brio_state_assign(created[i], *old[i]);
@@ -168,6 +169,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
     brio_state_assign(s->state, from);
     s->accepted = s->out_of_memory = false;
     s->h = h;
+    s->error = NAN;
     s->halvings = BRIO_MAX(s->halvings, depth);
     s->solver->halved = depth;
     size_t bytes = (size_t)s->state->coordinates * sizeof(double);
@@ -191,6 +193,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
         return BRIO_OK;
     }
     if (through) status = BRIO_STEP_REJECTED;
+    if (s->whole) return status;
     int deepest = s->solver->options.max_halvings;
     if (through && deepest > 0) deepest += MORE_HALVINGS;
     if (through && s->moved && depth >= deepest) { /* nothing intersects: it may be as it is */

@@ -37,8 +37,11 @@ struct BrioStepper {
         *fixed_impulse; /* what friction takes to be overcome there, weighted like the impulses */
     bool out_of_memory; /* for a scratch vector */
     double h;           /* s: of the step, or of the half that is tried */
-    int iterations;     /* Newton iterations of this step */
-    int halvings;       /* deepest halving of this step */
+    bool whole;         /* a step that fails is not tried in halves: the caller chooses */
+    bool wants_error;
+    double error;   /* m: what the integrator estimates of its step; NAN: nothing */
+    int iterations; /* Newton iterations of this step */
+    int halvings;   /* deepest halving of this step */
     bool accepted;
     /* sees every state between the halves of a step; may be NULL */
     void (*observe)(void *observer, const BrioState *state);
@@ -52,9 +55,10 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
                                 const BrioDamping *damping, int damping_count,
                                 const BrioState *state, BrioStepper **stepper);
 /* Another integrator, or other values, from now on; the solver and its factors stay. `state` is
- * replaced by one with as much history as it needs. */
+ * replaced by one with `history` vectors. */
 BrioStatus brio__stepper_change(BrioStepper *stepper, const BrioIntegrator *integrator,
-                                const double *values, unsigned traits, BrioState **state);
+                                const double *values, unsigned traits, int history,
+                                BrioState **state);
 void brio__stepper_free(BrioStepper *stepper);
 /* Notes where fixed vertices are and the forces that hold them, for the coordinates q at a time, at
  * the start (end 0) or the end (1) of the step. */

@@ -20,4 +20,5 @@ BRIO_INTEGRATOR(symplectic_euler){
     .order = 1,
     .traits = BRIO_SYMPLECTIC | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM,
     .step = step,
+    .estimate = BRIO_BY_DIFFERENCES,
 };

@@ -10,27 +10,34 @@
  * x^3 - 3 x^2 + 3/2 x - 1/6. */
 #define LAMBDA 0.43586652150845899942
 #define FIRST (-(6 * LAMBDA * LAMBDA - 16 * LAMBDA + 1) / 4)
+#define SHORT ((1 - 2 * LAMBDA) / (1 - LAMBDA))
 #define SECOND ((6 * LAMBDA * LAMBDA - 20 * LAMBDA + 5) / 4)
 
 /* in the order of BRIO_TABLEAU_CHOICE, which begins with the user's own */
 static const BrioTableau tableaus[] = {
-    {"forward-euler", 1, {0}, {1}},
-    {"rk2", 2, {0, 0, 0.5, 0}, {0, 1}},
-    {"heun", 2, {0, 0, 1, 0}, {0.5, 0.5}},
+    {"forward-euler", 1, {0}, {1}, {0}},
+    {"rk2", 2, {0, 0, 0.5, 0}, {0, 1}, {0}},
+    {"heun", 2, {0, 0, 1, 0}, {0.5, 0.5}, {0}},
     {"rk4",
      4,
      {0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 1, 0},
-     {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}},
-    {"backward-euler", 1, {1}, {1}},
-    {"midpoint", 1, {0.5}, {1}},
-    {"trapezoidal", 2, {0, 0, 0.5, 0.5}, {0.5, 0.5}},
-    {"sdirk2", 2, {GAMMA, 0, 1 - GAMMA, GAMMA}, {1 - GAMMA, GAMMA}},
-    {"tr-bdf2", 3, {0, 0, 0, GAMMA, GAMMA, 0, BETA, BETA, GAMMA}, {BETA, BETA, GAMMA}},
+     {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6},
+     {0}},
+    {"backward-euler", 1, {1}, {1}, {0}},
+    {"midpoint", 1, {0.5}, {1}, {0}},
+    {"trapezoidal", 2, {0, 0, 0.5, 0.5}, {0.5, 0.5}, {0}},
+    {"sdirk2", 2, {GAMMA, 0, 1 - GAMMA, GAMMA}, {1 - GAMMA, GAMMA}, {0}},
+    {"tr-bdf2",
+     3,
+     {0, 0, 0, GAMMA, GAMMA, 0, BETA, BETA, GAMMA},
+     {BETA, BETA, GAMMA},
+     {(1 - BETA) / 3, (3 * BETA + 1) / 3, GAMMA / 3}}, /* third order [Hosea1996] */
     {"sdirk3",
      3,
      {LAMBDA, 0, 0, (1 - LAMBDA) / 2, LAMBDA, 0, FIRST, SECOND, LAMBDA},
-     {FIRST, SECOND, LAMBDA}},
-    {"sdirk2-wide", 2, {WIDE, 0, 1 - WIDE, WIDE}, {1 - WIDE, WIDE}},
+     {FIRST, SECOND, LAMBDA},
+     {1 - SHORT, SHORT}}, /* second order, of the first two stages */
+    {"sdirk2-wide", 2, {WIDE, 0, 1 - WIDE, WIDE}, {1 - WIDE, WIDE}, {0}},
 };
 
 const BrioTableau *brio__tableau_at(int i)
@@ -247,6 +254,9 @@ BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, doubl
             evaluate_stage(&w, i, time, weight);
         add_slope(&w, i, time, a == 0);
     }
+    if (step->error) brio_stepper_combine(s, 0, q, 0, q, step->error);
+    for (int i = 0; step->error && i < n; i++)
+        brio_stepper_combine(s, 1, step->error, h * (t->b[i] - t->other[i]), w.V[i], step->error);
     /* the last stage is the end: to the bit, so that it is allowed if that was */
     if (brio__tableau_is_stiffly_accurate(t)) {
         brio_stepper_combine(s, 1, w.Q, 0, w.Q, q_end);

@@ -9,7 +9,9 @@
  *
  *     q + h sum_{j<i} a_ij V_j + a_ii h (v + h sum_{j<i} a_ij A_j).
  *
- * The end is q + h sum b_i V_i, v + h sum b_i A_i [Hairer2006, Ch. II.1]. */
+ * The end is q + h sum b_i V_i, v + h sum b_i A_i [Hairer2006, Ch. II.1]. Other weights for the
+ * same stages make an embedded method of another order: the difference of the two ends estimates
+ * the error of a step [Hairer1993, Ch. II.4]. */
 #ifndef BRIO_TABLEAU_H
 #define BRIO_TABLEAU_H
 
@@ -22,6 +24,7 @@ typedef struct BrioTableau {
     int stages;
     double A[BRIO_STAGES_MAX * BRIO_STAGES_MAX]; /* row by row, stages x stages */
     double b[BRIO_STAGES_MAX];
+    double other[BRIO_STAGES_MAX]; /* weights of another order, for the error of a step; or zeros */
 } BrioTableau;
 
 /* The tableaus that have a name: "sdirk2", ...; NULL: none. For the choice fields, in this order:
@@ -57,6 +60,7 @@ typedef struct BrioTableauStep {
      * 5 + 2 i and 6 + 2 i after it */
     int scratch;
     double *slope; /* if not NULL: receives sum b_i grad P(Q_i) */
+    double *error; /* if not NULL: receives h sum (b_i - other_i) V_i */
 } BrioTableauStep;
 
 /* One step from the state to (q, v). */

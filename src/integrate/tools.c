@@ -95,6 +95,20 @@ double *brio_stepper_scratch(BrioStepper *s, int k)
     return s->scratch[k] ? s->scratch[k] : s->difference;
 }
 
+int brio_stepper_wants_error(const BrioStepper *s)
+{
+    BRIO_NEEDS_OR(s, 0);
+    return s->wants_error;
+}
+
+void brio_stepper_error(BrioStepper *s, double scale, const double *error)
+{
+    BRIO_NEEDS_OR_NOTHING(s && error);
+    if (!s->wants_error) return;
+    double more = fabs(scale) * brio__norm_max(s->system, error);
+    s->error = isnan(s->error) ? more : s->error + more;
+}
+
 BrioStatus brio_stepper_fail(BrioStepper *s, BrioStatus status, const char *reason)
 {
     BRIO_NEEDS_OR(s && reason, BRIO_ERROR_ARGUMENT);

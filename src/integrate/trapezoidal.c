@@ -31,6 +31,10 @@ static BrioStatus step(BrioStepper *s, double h)
     brio_stepper_combine(s, 2 / h, next, -2 / h, q, velocity);
     brio_stepper_combine(s, 1, velocity, -1, v, velocity);
     BRIO_CHECK(brio_stepper_rattle(s, h, 2 / h, next, velocity));
+    /* h^3/12 q''' = h^2/12 (a' - a_n), with h^2/4 a' = q' - target */
+    brio_stepper_combine(s, 1.0 / 3, next, -1.0 / 3, target, from);
+    brio_stepper_combine(s, 1, from, -h * h / 12, acceleration, from);
+    brio_stepper_error(s, 1, from);
     return brio_stepper_accept(s, h, next, velocity);
 }
 
@@ -42,4 +46,5 @@ BRIO_INTEGRATOR(trapezoidal){
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED |
               BRIO_TAKES_CONSTRAINTS,
     .step = step,
+    .estimate = BRIO_BY_ITSELF,
 };

@@ -14,7 +14,7 @@
 static const char letters[8] = "brio-ckp";
 /* A state of another shape is another version. docs/formats.md has the policy: what the version
  * before wrote is read. */
-enum { FORMAT = 5, OLDEST = 3, VERSION = FORMAT << 16 | sizeof(BrioState) };
+enum { FORMAT = 6, OLDEST = 3, VERSION = FORMAT << 16 | sizeof(BrioState) };
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene -------------------------------------------------------------------- */
@@ -93,11 +93,17 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
 
 /* ---- one description for writing and reading -------------------------------------------- */
 
+/* Until format 5 the state ended where that of automatic steps begins: there it has zeros, which
+ * fill its block. */
 static bool readable(uint32_t version)
 {
-    return (version & 0xffff) == sizeof(BrioState) && version >> 16 >= OLDEST &&
-           version >> 16 <= FORMAT;
+    uint32_t format = version >> 16, end = offsetof(BrioState, next_h);
+    return (version & 0xffff) == (format < 6 ? end : sizeof(BrioState)) && format >= OLDEST &&
+           format <= FORMAT;
 }
+_Static_assert((offsetof(BrioState, next_h) + BRIO_ALIGN - 1) / BRIO_ALIGN ==
+                   (sizeof(BrioState) + BRIO_ALIGN - 1) / BRIO_ALIGN,
+               "states of earlier formats have another layout");
 
 typedef struct Stream {
     uint32_t format; /* of the file that is read */
@@ -285,6 +291,11 @@ static void visit_counts(Stream *s, BrioCheckpoint *c)
     VISIT(s, c->totals.wall);
     VISIT(s, c->totals.halved_steps);
     VISIT(s, c->totals.deepest_halving);
+    if (!s->reading || s->format >= 6) {
+        VISIT(s, c->totals.rejected_steps);
+        VISIT(s, c->totals.shortest);
+        VISIT(s, c->totals.longest);
+    }
     VISIT(s, c->totals.sessions);
     VISIT(s, c->totals.initial_energy);
     VISIT(s, c->totals.last_energy);

@@ -18,6 +18,8 @@ typedef struct BrioRunTotals {
     double setup, output, wall; /* s: before the first step; writing; everything */
     int64_t halved_steps;       /* steps that had to be done in halves */
     int64_t deepest_halving;
+    int64_t rejected_steps;             /* tries of automatic steps that did not count */
+    double shortest, longest;           /* s: of the steps; 0 without any */
     int64_t sessions;                   /* 1, and one for each --resume */
     double initial_energy, last_energy; /* total, J */
 } BrioRunTotals;

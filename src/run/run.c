@@ -60,7 +60,16 @@ typedef struct Run {
 
 int64_t brio__scene_steps(const BrioScene *scene)
 {
+    if (scene->def.tol != 0) return (int64_t)ceil(scene->end * scene->fps - 1e-6);
     return (int64_t)ceil(scene->end / scene->def.h - 1e-6);
+}
+
+/* Whether the end is reached; times carry round-off. */
+static bool is_done(const Run *run)
+{
+    const BrioState *state = run->sim->state;
+    if (!run->sim->control) return state->step >= run->result->steps;
+    return state->time >= run->scene->end * (1 - 1e-12);
 }
 
 /* ---- run.json --------------------------------------------------------------------------- */
@@ -366,13 +375,23 @@ static BrioStatus begin(Run *run, BrioError *error)
     return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
 }
 
+/* How many there will be; of automatic ones a guess. */
+static int64_t expected_steps(const Run *run)
+{
+    const BrioState *state = run->sim->state;
+    if (!run->sim->control) return run->result->steps;
+    if (is_done(run)) return state->step;
+    return state->step + 1 +
+           (int64_t)((run->scene->end - state->time) / brio_sim_steps(run->sim).h);
+}
+
 static void report_progress(const Run *run, const BrioIteration *inside, double seconds)
 {
     const BrioRunOptions *o = run->options;
     if (!o->progress || !run->is_root) return;
     const BrioState *state = run->sim->state;
     BrioRunProgress progress = {.step = state->step,
-                                .steps = run->result->steps,
+                                .steps = expected_steps(run),
                                 .time = state->time,
                                 .end = run->scene->end,
                                 .wall = brio__seconds() - run->start,
@@ -382,6 +401,7 @@ static void report_progress(const Run *run, const BrioIteration *inside, double 
                                 .iterations = run->sim->stepper->iterations,
                                 .contacts = run->ledger.contacts,
                                 .distance = run->ledger.min_distance,
+                                .h = run->sim->control ? brio_sim_h(run->sim) : 0,
                                 .inside = inside,
                                 .inside_wall = seconds};
     o->progress(o->user, &progress);
@@ -402,7 +422,7 @@ static BrioStatus step(Run *run, BrioError *error)
         BRIO_CHECK(judge(run, error));
     }
     return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s",
-                       (long long)state->step + 1, state->time, run->scene->def.h,
+                       (long long)state->step + 1, state->time, run->sim->stepper->h,
                        brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim)
                                                     : brio_status_text(status));
 }
@@ -423,24 +443,34 @@ static BrioStatus watch(Run *run, BrioError *error)
                        (long long)w->step, w->reason);
 }
 
+static void count_step(Run *run)
+{
+    BrioRunTotals *totals = &run->checkpoint.totals;
+    BrioSteps steps = brio_sim_steps(run->sim);
+    totals->rejected_steps += steps.rejected;
+    totals->shortest = totals->shortest > 0 ? fmin(totals->shortest, steps.h) : steps.h;
+    totals->longest = fmax(totals->longest, steps.h);
+}
+
 static BrioStatus loop(Run *run, BrioError *error)
 {
     BrioState *state = run->sim->state;
     BrioRunTotals *totals = &run->checkpoint.totals;
     BRIO_CHECK(watch(run, error));
-    while (state->step < run->result->steps) {
+    while (!is_done(run)) {
         if (brio__partition_any(run->partition, brio__inside_stop_asked(&run->inside)))
             return BRIO_STOPPED;
         double before = state->time;
         BRIO_CHECK(step(run, error));
         totals->halved_steps += run->sim->stepper->halvings > 0;
         totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
+        count_step(run);
         double clock = brio__seconds();
         BRIO_CHECK(brio__partition_agree(run->partition, write_outputs(run, before, error)));
         totals->output += brio__seconds() - clock;
         BRIO_CHECK(watch(run, error));
         report_progress(run, NULL, 0);
-        if (save_is_due(run) && state->step < run->result->steps) {
+        if (save_is_due(run) && !is_done(run)) {
             BRIO_CHECK(save(run, error));
             BRIO_CHECK(write_json(run, BRIO_VERDICT_RUNNING, NULL, error));
         }
@@ -609,8 +639,7 @@ static BrioStatus prepare(Run *run, BrioError *error)
         run->time_room = run->frames_saved = c->frame_count;
         run->sim->stepper->solver->totals = c->totals.solve;
         run->checkpoint_step = run->sim->state->step;
-        run->result->complete_before =
-            c->energy_length > 0 && run->sim->state->step >= run->result->steps;
+        run->result->complete_before = c->energy_length > 0 && is_done(run);
         run->explosion.sane_step = run->sim->state->step;
         run->explosion.sane_time = run->sim->state->time;
     }
@@ -626,6 +655,7 @@ static void fill_result(const Run *run)
 {
     BrioRunResult *result = run->result;
     result->step = run->sim->state->step;
+    result->steps = expected_steps(run);
     result->time = run->sim->state->time;
     result->totals = run->checkpoint.totals;
     result->frame_count = run->checkpoint.frame_count;

@@ -11,15 +11,16 @@
 #include <signal.h>
 
 typedef struct BrioRunProgress {
-    int64_t step, steps;
-    double time, end; /* s, simulated */
-    double wall;      /* s, of this session */
-    int64_t first;    /* step at which this session began */
-    int64_t frames;   /* frames that are on the disk */
-    double energy;    /* total, J, of the last row */
-    int iterations;   /* of the last step */
-    int contacts;     /* pairs in contact, of the last row */
-    double distance;  /* m: the smallest of them, or of a vertex from a plane; NAN without either */
+    int64_t step, steps; /* of automatic steps, `steps` is a guess */
+    double h;            /* s: of the last automatic step; 0: all steps are equal */
+    double time, end;    /* s, simulated */
+    double wall;         /* s, of this session */
+    int64_t first;       /* step at which this session began */
+    int64_t frames;      /* frames that are on the disk */
+    double energy;       /* total, J, of the last row */
+    int iterations;      /* of the last step */
+    int contacts;        /* pairs in contact, of the last row */
+    double distance; /* m: the smallest of them, or of a vertex from a plane; NAN without either */
     /* within a step that takes long: what it is doing, and for how many seconds; NULL: between
      * steps */
     const BrioIteration *inside;
@@ -105,7 +106,8 @@ BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, Bri
 /* The scene that the run.json of results holds, built anew. */
 BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error);
 
-/* Steps until time.end: the last one ends at or after it. */
+/* Steps until time.end: the last one ends at or after it. Of automatic steps the frames, which they
+ * meet: there are at least as many. */
 int64_t brio__scene_steps(const BrioScene *scene);
 
 /* Opens the folder for results and locks it against other runs. Results that are there are removed

@@ -40,6 +40,12 @@ static void json_totals(BrioJson *json, const BrioRunSummary *s)
     brio__json_integer(json, "contact_candidates", t->solve.candidates);
     brio__json_integer(json, "halved_steps", t->halved_steps);
     brio__json_integer(json, "deepest_halving", t->deepest_halving);
+    if (s->sim->control) {
+        brio__json_integer(json, "rejected_steps", t->rejected_steps);
+        brio__json_real(json, "h_min", t->shortest);
+        brio__json_real(json, "h_max", t->longest);
+        brio__json_real(json, "h_mean", s->steps > 0 ? s->time / (double)s->steps : 0);
+    }
     brio__json_integer(json, "linear_iterations", stats.iterations);
     brio__json_real(json, "factor_nonzeros", stats.factor_nonzeros);
     if (s->peak > 0) brio__json_real(json, "peak_memory", s->peak);

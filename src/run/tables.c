@@ -61,6 +61,7 @@ BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *
         }
     }
     if (sim->system->force_count) BRIO_CHECK(brio__writer_put(writer, ",forces", 7, error));
+    if (sim->control) BRIO_CHECK(brio__writer_put(writer, ",h,rejected", 11, error));
     for (int i = 0; i < losses->count; i++) {
         int earlier = 0;
         for (int k = 0; k < i; k++) earlier += losses->damper[k].model == losses->damper[i].model;
@@ -97,6 +98,11 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLe
     for (int b = 0; system->body_count > 1 && b < system->body_count; b++)
         add_real(&row, brio__body_energy(&system->body[b], sim->term_energy));
     if (system->force_count) add_real(&row, sim->force_energy);
+    if (sim->control) {
+        BrioSteps steps = brio_sim_steps(sim);
+        add_real(&row, l->step > 0 ? steps.h : NAN);
+        add_integer(&row, l->step > 0 ? steps.rejected : 0);
+    }
     for (int i = 0; i < losses->count; i++) add_real(&row, l->dissipated_by[i]);
     put(&row, "\n", 1);
     return row.status;

@@ -1,6 +1,7 @@
 /* A scene as a whole: its file is parsed, its parts are read in order (each by the file that is
  * named after it), and the builder makes the system and the initial state of them. */
 #include "bodies.h"
+#include "../sim/control.h"
 
 #include <errno.h>
 #include <string.h>
@@ -75,8 +76,10 @@ static BrioStatus check_integrator(BrioNode *root, const BrioScene *scene, BrioE
 {
     BrioError inner = {0};
     BrioNode *node = brio__node_get(root, "integrator");
-    BrioStatus status = brio__sim_fits(scene->system, brio_integrator(scene->def.integrator),
-                                       scene->def.values, &inner);
+    const BrioIntegrator *integrator = brio_integrator(scene->def.integrator);
+    BrioStatus status = brio__sim_fits(scene->system, integrator, scene->def.values, &inner);
+    if (status == BRIO_OK && scene->def.tol != 0)
+        status = brio__control_fits(&scene->def, integrator, &inner);
     return status == BRIO_OK
                ? BRIO_OK
                : brio__at_node(node ? brio__type_node(node) : root, status, error, &inner);

@@ -18,6 +18,7 @@ typedef struct BrioScene {
     BrioNode *tree;  /* the document with all --set applied: goes into run.json */
     char *title;     /* "" if none */
     double end, fps; /* s, 1/s */
+    double h_max;    /* s: of automatic steps, as the scene says it; INFINITY: 1/fps */
     BrioSimDef def;
     BrioSystem *system; /* NULL once brio__scene_sim has taken them */
     BrioState *state;

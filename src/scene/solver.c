@@ -4,8 +4,21 @@
 #include <string.h>
 
 static const BrioKey time_keys[] = {
-    {KEY_REAL("h", "s", 1. / 30, KEY_POSITIVE, 1e6, "Time step."), KEY_WORDS("1/30"),
-     KEY_INTO(BrioScene, def.h)},
+    {KEY_REAL("h", "s|auto", 1. / 30, KEY_POSITIVE, 1e6,
+              "Time step; auto: steps choose themselves so that their errors stay below `tol` "
+              "(docs/adaptive.md)."),
+     KEY_WORDS("1/30"), KEY_INTO(BrioScene, def.h)},
+    {KEY_REAL("tol", "m|auto", INFINITY, KEY_POSITIVE, 1e9,
+              "Of h: auto: the largest error of a position that a step may make, as it is "
+              "estimated; auto: a thousandth of the size of the smallest body."),
+     KEY_WORDS("auto"), KEY_INTO(BrioScene, def.tol)},
+    {KEY_REAL("h_min", "s|auto", INFINITY, KEY_POSITIVE, 1e6,
+              "Of h: auto: the shortest step, which counts whatever its error is; auto: a "
+              "millionth of the longest."),
+     KEY_WORDS("auto"), KEY_INTO(BrioScene, def.h_min)},
+    {KEY_REAL("h_max", "s|auto", INFINITY, KEY_POSITIVE, 1e6,
+              "Of h: auto: the longest step; auto: one frame, 1/fps."),
+     KEY_WORDS("auto"), KEY_INTO(BrioScene, h_max)},
     {KEY_REAL("end", "s", 10, 0, 1e9, "When the run ends."), KEY_INTO(BrioScene, end)},
     {KEY_REAL("fps", "1/s", 30, KEY_POSITIVE, 1e9,
               "Frames per second of simulated time; a step longer than a frame gives one frame per "
@@ -56,11 +69,40 @@ static const BrioKey linear_keys[] = {
     KEY_END};
 BRIO_SECTION(linear){"solver.linear", "A linear solver with options", linear_keys};
 
+/* `h: auto` and the keys that belong to it. */
+static BrioStatus read_automatic(BrioNode *node, BrioScene *scene, BrioError *error)
+{
+    static const char *const keys[] = {"tol", "h_min", "h_max"};
+    BrioSimDef *def = &scene->def;
+    bool automatic = isinf(def->h);
+    for (size_t i = 0; node && !automatic && i < BRIO_COUNT(keys); i++) {
+        BrioNode *key = brio__node_get(node, keys[i]);
+        if (key)
+            return brio__node_error(key, error,
+                                    "%s is for steps that choose themselves: write h: auto, or "
+                                    "take it out",
+                                    keys[i]);
+    }
+    if (isinf(def->h_min)) def->h_min = 0;
+    if (!automatic) {
+        def->tol = 0;
+        return BRIO_OK;
+    }
+    def->h = isinf(scene->h_max) ? 1 / scene->fps : scene->h_max;
+    def->fps = scene->fps;
+    if (def->h_min > def->h)
+        return brio__node_error(brio__node_get(node, "h_min"), error,
+                                "the shortest step, %g s, is longer than the longest, %g s (h_max)",
+                                def->h_min, def->h);
+    return BRIO_OK;
+}
+
 BrioStatus brio__read_time(BrioNode *root, BrioScene *scene, BrioError *error)
 {
     BrioNode *node = brio__node_get(root, "time");
     brio__key_defaults(time_keys, scene);
     if (node) BRIO_CHECK(brio__read_keys(node, time_keys, scene, error));
+    BRIO_CHECK(read_automatic(node, scene, error));
     if (scene->end / scene->def.h > 1e12)
         return brio__node_error(node ? node : root, error,
                                 "%g s in steps of %g s are %g steps: more than 1e12", scene->end,

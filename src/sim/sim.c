@@ -7,6 +7,7 @@
 #include "../field.h"
 #include "../handle.h"
 #include "apart.h"
+#include "control.h"
 #include "joints.h"
 #include "ledger.h"
 
@@ -219,7 +220,8 @@ BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *
 static BrioStatus check_partition(const BrioSystem *system, const BrioSimDef *def, unsigned traits,
                                   BrioError *error)
 {
-    const char *what = system->constraint_count                          ? "constraints"
+    const char *what = def->tol > 0                                      ? "time.h: auto"
+                       : system->constraint_count                        ? "constraints"
                        : system->stitch_term >= 0                        ? "stitches"
                        : brio__solver_type(def->solver.type)->unfinished ? "solver: local-global"
                        : traits & BRIO_SPRINGS_ONLY                      ? def->integrator
@@ -281,6 +283,7 @@ static BrioStatus check_all(const BrioSystem *system, const BrioSimDef *def,
     BRIO_CHECK(check(def, integrator, traits, error));
     BRIO_CHECK(brio__sim_fits(system, *integrator, def->values, error));
     BRIO_CHECK(brio__solver_fits(system, &def->solver, *integrator, error));
+    if (def->tol != 0) BRIO_CHECK(brio__control_fits(def, *integrator, error));
     if (brio__forces_without_potential(system) &&
         def->damping_count + 1 + (system->friction != NULL) > BRIO_LOSSES)
         return brio__error(error, BRIO_ERROR_INPUT,
@@ -299,11 +302,12 @@ static BrioStatus create_parts(BrioSim *sim, const BrioSimDef *def,
     sim->positions = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
     sim->term_energy = brio__calloc((size_t)system->term_count + 1, sizeof(double));
     if (!sim->world || !sim->positions || !sim->term_energy) return BRIO_ERROR_MEMORY;
-    BRIO_CHECK(with_history(system, integrator->history, &sim->state));
+    int more = def->tol != 0 ? brio__control_history(integrator) : 0;
+    BRIO_CHECK(with_history(system, integrator->history + more, &sim->state));
     BRIO_CHECK(brio__stepper_create(system, integrator, def->values, &def->solver, def->damping,
                                     def->damping_count, sim->state, &sim->stepper));
     sim->stepper->traits = traits;
-    return BRIO_OK;
+    return def->tol != 0 ? brio__control_create(sim, def, &sim->control) : BRIO_OK;
 }
 
 /* A simulation of a system and a state, which it takes over. */
@@ -350,6 +354,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     }
     brio__state_forget(created->state); /* whatever filled it was another integrator */
     created->state->target = created->state->alpha = NAN;
+    created->state->next_h = 0;
     created->state->first = brio__sim_energy(created);
     *sim = created;
     return BRIO_OK;
@@ -363,6 +368,11 @@ static BrioSimDef definition(const BrioSim *sim)
                       .integrator = s->integrator->name,
                       .damping_count = brio__dissipation_asked(s->dissipation),
                       .solver = s->solver->options};
+    if (sim->control) {
+        def.tol = sim->control->steps.tol;
+        def.h_min = sim->control->steps.h_min;
+        def.fps = sim->control->fps;
+    }
     memcpy(def.values, s->values, sizeof def.values);
     for (int i = 0; i < def.damping_count; i++) {
         def.damping[i].type = s->dissipation->damper[i].model->name;
@@ -399,6 +409,7 @@ BrioStatus brio__sim_replace(BrioSim *sim, BrioSystem *system, BrioState **state
     next.state = *state;
     next.world = next.positions = next.term_energy = NULL;
     next.stepper = NULL;
+    next.control = NULL;
     BrioStatus status = create_parts(&next, &def, integrator, traits);
     if (status == BRIO_OK && edit)
         status = brio__sim_check_apart(&next, brio__sim_world(&next), error);
@@ -418,6 +429,7 @@ BrioStatus brio__sim_replace(BrioSim *sim, BrioSystem *system, BrioState **state
         brio_state_free(sim->state);
     }
     brio__stepper_free(freed->stepper);
+    brio__control_free(freed->control);
     brio__free(freed->world);
     brio__free(freed->positions);
     brio__free(freed->term_energy);
@@ -432,8 +444,13 @@ static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrat
     BRIO_CHECK(check_values(integrator, values, &traits, error));
     BRIO_CHECK(brio__sim_fits(sim->system, integrator, values, error));
     BRIO_CHECK(brio__solver_fits(sim->system, &sim->stepper->solver->options, integrator, error));
+    BrioSimDef def = definition(sim);
+    if (sim->control) BRIO_CHECK(brio__control_fits(&def, integrator, error));
     bool other = integrator != sim->stepper->integrator;
-    BRIO_CHECK(brio__stepper_change(sim->stepper, integrator, values, traits, &sim->state));
+    int history = integrator->history + (sim->control ? brio__control_history(integrator) : 0);
+    BRIO_CHECK(
+        brio__stepper_change(sim->stepper, integrator, values, traits, history, &sim->state));
+    if (sim->control) BRIO_CHECK(brio__control_change(sim));
     brio__state_forget(sim->state);
     /* it takes up with the energy that there is */
     if (other) sim->state->target = sim->state->alpha = NAN;
@@ -469,6 +486,7 @@ void brio_sim_free(BrioSim *sim)
 {
     if (!BRIO_LIVES(SIM, sim)) return;
     brio__stepper_free(sim->stepper);
+    brio__control_free(sim->control);
     brio_system_free(sim->system);
     brio_state_free(sim->state);
     brio__free(sim->world);
@@ -490,10 +508,28 @@ static BrioStatus refuse(BrioSim *sim, BrioStatus status, const char *reason, Br
     return brio__sim_report(sim, brio_stepper_fail(sim->stepper, status, reason), error);
 }
 
+static void begin_step(BrioSim *sim)
+{
+    char text[600];
+    if (sim->state->step == 0 && brio__sim_pressed_text(sim, text, sizeof text))
+        brio__log(BRIO_LOG_WARNING, "%s", text);
+    brio__notes_begin(sim);
+}
+
+static BrioStatus end_step(BrioSim *sim, double h, BrioStatus status, BrioError *error)
+{
+    if (status == BRIO_OK) brio__sim_break_stitches(sim);
+    brio__notes_end(sim, h, status == BRIO_OK);
+    return brio__sim_report(sim, status, error);
+}
+
 BrioStatus brio_sim_step(BrioSim *sim, BrioError *error)
 {
     BRIO_NEEDS(BRIO_LIVES(SIM, sim), error);
-    return brio_sim_step_by(sim, sim->h, error);
+    if (!sim->control) return brio_sim_step_by(sim, sim->h, error);
+    begin_step(sim);
+    BrioStatus status = brio__control_step(sim);
+    return end_step(sim, sim->control->steps.h, status, error);
 }
 
 BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
@@ -501,16 +537,12 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
     BRIO_NEEDS(BRIO_LIVES(SIM, sim), error);
     if (!(h > 0) || isinf(h))
         return refuse(sim, BRIO_ERROR_ARGUMENT, "the step h must be positive and finite", error);
-    char text[600];
-    if (sim->state->step == 0 && brio__sim_pressed_text(sim, text, sizeof text))
-        brio__log(BRIO_LOG_WARNING, "%s", text);
     double dhat = brio__sim_relax_step(sim, h);
-    brio__notes_begin(sim);
+    begin_step(sim);
     BrioStatus status = brio__stepper_advance(sim->stepper, sim->state, h);
     brio__sim_relax_stepped(sim, dhat, status == BRIO_OK);
-    if (status == BRIO_OK) brio__sim_break_stitches(sim);
-    brio__notes_end(sim, h, status == BRIO_OK);
-    return brio__sim_report(sim, status, error);
+    if (sim->control && status == BRIO_OK) sim->state->last_error = 0; /* it was not asked */
+    return end_step(sim, h, status, error);
 }
 
 void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user)
@@ -570,7 +602,7 @@ double brio_sim_time(const BrioSim *sim)
 double brio_sim_h(const BrioSim *sim)
 {
     BRIO_NEEDS_OR(BRIO_LIVES(SIM, sim), NAN);
-    return sim->h;
+    return sim->control ? brio_sim_steps(sim).h : sim->h;
 }
 
 /* ---- positions and velocities ----------------------------------------------------------- */

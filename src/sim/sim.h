@@ -9,14 +9,15 @@ struct BrioSim {
     BrioSystem *system;
     BrioState *state;
     BrioStepper *stepper;
-    double h;
-    double *world;           /* scratch, 3 * vertex_count */
-    double *positions;       /* world positions, likewise */
-    double *term_energy;     /* of the system's terms, of the last ledger */
-    double force_energy;     /* of forces with a potential, likewise */
-    BrioUntangled untangled; /* what was done to bodies that intersected at the start */
-    bool edited;             /* the scene no longer tells what the system is */
-    struct BrioNotes *notes; /* of what touches (notes.c); NULL: nobody asked */
+    double h;                    /* of automatic steps the longest */
+    struct BrioControl *control; /* of automatic steps (control.h); NULL: all steps are h */
+    double *world;               /* scratch, 3 * vertex_count */
+    double *positions;           /* world positions, likewise */
+    double *term_energy;         /* of the system's terms, of the last ledger */
+    double force_energy;         /* of forces with a potential, likewise */
+    BrioUntangled untangled;     /* what was done to bodies that intersected at the start */
+    bool edited;                 /* the scene no longer tells what the system is */
+    struct BrioNotes *notes;     /* of what touches (notes.c); NULL: nobody asked */
 };
 
 /* World positions of the state, valid until the next call. */

@@ -229,6 +229,10 @@ struct BrioState {
      * from */
     double *param;
     double *past; /* history vectors */
+    /* Automatic steps (src/sim/control.c): the step to try next, 0: none yet; the error of the last
+     * one over the tolerance, 0: nothing is known of it. Last, where earlier formats of checkpoints
+     * have zeros. */
+    double next_h, last_error;
 };
 
 /* The elastic energy of a body, given that of all terms. */
@@ -243,6 +247,7 @@ static inline double brio__body_energy(const BrioBody *body, const double *term_
 static inline void brio__state_forget(BrioState *state)
 {
     state->history_used = 0;
+    state->last_error = 0;
     for (int k = 0; k < 4; k++) state->memo[k] = 0;
 }
 

@@ -25,6 +25,7 @@ STRUCTS = {
     "BrioSolverOptions": _library.CSolverOptions,
     "BrioDamping": _library.CDamping,
     "BrioSimDef": _library.CSimDef,
+    "BrioSteps": _library.CSteps,
     "BrioElements": _library.CElements,
     "BrioEnergyDef": _library.CEnergyDef,
     "BrioContactDef": _library.CContactDef,
