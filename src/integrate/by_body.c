@@ -80,7 +80,7 @@ static double *row(const BrioStepper *s, int k)
 }
 
 /* scratch vectors */
-enum { SHARED = 24, SHARED_P, START_GRADIENT, END_GRADIENT, RUBS, VECTOR, OWN };
+enum { SHARED = 24, SHARED_P, WAY, WAY_CHANGE, GRADIENT, RUBS, VECTOR, OWN };
 
 /* ---- what it is used for ---------------------------------------------------------------- */
 
@@ -320,51 +320,57 @@ static void additions(BrioStepper *s, const BrioByBody *b)
 
 /* ---- contacts --------------------------------------------------------------------------- */
 
-/* The gradient of contacts at a pose, the groups that touch there, and their passages with
- * h/2 (v_n + w) and h/2 dv. */
-static void contacts_at(BrioStepper *s, const BrioByBody *b, const double *q, double time,
-                        double *gradient, double *first, double *second)
+/* The rigid motions of free components in a velocity field, at the pose of the end. */
+static void rigid_part(BrioStepper *s, const BrioByBody *b, const double *v, double *rigid)
+{
+    double *p = s->difference;
+    brio__mass_multiply(s->system, v, p);
+    brio_stepper_rigid(s, b->q, &(BrioImpulse){b->q, p, 1}, 1, rigid, NULL);
+}
+
+/* The way that contacts do work along is u - beta u1: the rigid motions have that of their mean
+ * velocity, shape goes from q_n to q'. */
+static void ways(BrioStepper *s, const BrioByBody *b, double *u, double *u1)
+{
+    double *rigid = brio_stepper_scratch(s, VECTOR), h = b->h;
+    brio__combine(s->system, 1, b->q, -1, s->state->q, u);
+    rigid_part(s, b, u, rigid);
+    brio__combine(s->system, 1, u, -1, rigid, u);
+    brio__combine(s->system, h / 2, s->state->v, h / 2, b->w, u1);
+    rigid_part(s, b, u1, rigid);
+    brio__combine(s->system, 1, u, 1, rigid, u);
+    brio__combine(s->system, h / 2, brio_stepper_scratch(s, SHARED), 0, u, u1);
+}
+
+/* The groups that touch at a pose, and the passages of its contacts with both ways. */
+static void contacts_at(BrioStepper *s, const double *q, double time, const double *const way[2],
+                        double *const passed[2])
 {
     BrioAccounts *a = s->accounts;
-    size_t bytes = ((size_t)a->count + 1) * sizeof *first;
-    double *u = brio_stepper_scratch(s, VECTOR);
+    double *gradient = brio_stepper_scratch(s, GRADIENT);
     BrioPassage to = {.account = a->of_vertex, .u = a->world, .weight = 1, .group = a->group};
     brio__system_positions(s->system, s->state, q, time, s->x);
     brio__potential_contact_gradient(s->potential, &(BrioPose){s->state, s->x, time}, gradient);
-    memset(first, 0, bytes);
-    memset(second, 0, bytes);
-    brio__combine(s->system, b->h / 2, s->state->v, b->h / 2, b->w, u);
-    brio__system_directions(s->system, u, a->world);
-    to.passed = first;
-    brio__potential_pass(s->potential, &to);
-    brio__combine(s->system, b->h / 2, b->dv, 0, b->dv, u);
-    brio__system_directions(s->system, u, a->world);
-    to.passed = second;
-    brio__potential_pass(s->potential, &to);
+    for (int k = 0; k < 2; k++) {
+        memset(passed[k], 0, ((size_t)a->count + 1) * sizeof *passed[k]);
+        brio__system_directions(s->system, way[k], a->world);
+        to.passed = passed[k];
+        brio__potential_pass(s->potential, &to);
+    }
 }
 
-/* dv_s: what contacts and friction change of dv, with the rigid motions that their torques about
- * the poses at which they act ask for (decoupled.c). */
-static BrioStatus shared_change(BrioStepper *s, const BrioByBody *b)
+/* dv_s and M dv_s, who touches whom, and passages. */
+static void shared_change(BrioStepper *s, const BrioByBody *b)
 {
-    double *dv = brio_stepper_scratch(s, SHARED), *p = brio_stepper_scratch(s, SHARED_P);
-    double *start = brio_stepper_scratch(s, START_GRADIENT);
-    double *end = brio_stepper_scratch(s, END_GRADIENT), *motion = brio_stepper_scratch(s, VECTOR);
-    double time = s->state->time, h = b->h;
+    double *dv = brio_stepper_scratch(s, SHARED), *u = brio_stepper_scratch(s, WAY);
+    double *u1 = brio_stepper_scratch(s, WAY_CHANGE), time = s->state->time;
+    const double *const way[2] = {u, u1};
+    rigid_part(s, b, b->dv, dv);
+    brio__mass_multiply(s->system, dv, brio_stepper_scratch(s, SHARED_P));
+    ways(s, b, u, u1);
     brio__accounts_separate(s->accounts);
-    contacts_at(s, b, s->state->q, time, start, row(s, N0), row(s, N1));
-    contacts_at(s, b, b->q, time + h, end, row(s, E0), row(s, E1));
-    brio__combine(s->system, h, start, -h, end, p);
-    brio__combine(s->system, 1, p, -h, brio_stepper_scratch(s, RUBS), p);
-    brio__mass_solve(s->system, p, dv);
-    if (b->momentum) {
-        const BrioImpulse impulse[2] = {{s->state->q, start, h}, {b->q, start, -h}};
-        brio_stepper_rigid(s, b->q, impulse, 2, motion, NULL);
-        brio__combine(s->system, 1, dv, 1, motion, dv);
-    }
-    BRIO_CHECK(brio_stepper_fit_velocities(s, b->q, time + h, dv));
-    brio__mass_multiply(s->system, dv, p);
-    return BRIO_OK;
+    contacts_at(s, s->state->q, time, way, (double *const[2]){row(s, N0), row(s, N1)});
+    contacts_at(s, b->q, time + b->h, way, (double *const[2]){row(s, E0), row(s, E1)});
 }
 
 /* ---- alphas ----------------------------------------------------------------------------- */
@@ -465,7 +471,7 @@ BrioStatus brio__by_body_end(BrioStepper *s, const BrioByBody *b)
     BRIO_CHECK(targets(s));
     losses(s, b);
     additions(s, b);
-    BRIO_CHECK(shared_change(s, b));
+    shared_change(s, b);
     potentials(s, b->q, s->state->time + b->h, row(s, END));
     kinetic(s, b->w, row(s, MOVING));
     brio__accounts_dot(a, b->w, b->p, row(s, LINEAR));

@@ -10,7 +10,6 @@ typedef struct BrioByBody {
     double h;
     double *q, *w;           /* its end; w becomes the velocity of the end */
     const double *dv, *p;    /* the change of velocity that alpha weights, and M times it */
-    bool momentum;           /* forces have their torques about the poses at which they act */
     double fraction;         /* of what friction changes by alpha, as much as is in dv */
     double keeps;            /* what decay leaves of the energy above the ground in this step */
     double min, max;         /* of alpha */

@@ -582,7 +582,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     BRIO_CHECK(hold(s, h, q, w, dv, p));
     if (brio__by_body(s)) {
         const BrioByBody by = {
-            h, q, w, dv, p, momentum, fraction, keeps, brio_stepper_value(s, "alpha_min"),
+            h, q, w, dv, p, fraction, keeps, brio_stepper_value(s, "alpha_min"),
             brio_stepper_value(s, "alpha_max"), search};
         return brio__by_body_end(s, &by);
     }
