@@ -44,6 +44,7 @@
 #include "picture/stage.h"        /* render, reports: a motion as a picture */
 #include "energy/material.h"      /* reference: materials by name */
 #include "potential/rigid.h"      /* reproduce: rigid motions */
+#include "run/checkpoint.h"       /* compare: whether two runs are of one scene */
 #include "run/explosion.h"        /* live: whether a simulation has exploded */
 #include "run/record.h"           /* live: a simulation as a run */
 #include "run/run.h"              /* run, compare, check, spectrum: runs and results */

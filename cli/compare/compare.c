@@ -25,8 +25,16 @@ static BrioStatus load_scene(Comparison *c, BrioError *error)
     return status;
 }
 
+enum { FINER = 50 }; /* steps of a reference without a step, in one of the finest others */
+
 static BrioStatus plan(Comparison *c, bool has_reference, BrioError *error)
 {
+    if (has_reference && !c->size[MAX_SIZES].assignment) { /* finer than all others */
+        char text[64];
+        double finest = c->size_count ? c->size[c->size_count - 1].h : c->scene->def.h;
+        snprintf(text, sizeof text, "%.17g", finest / FINER);
+        BRIO_CHECK(comparison_read_size(text, &c->size[MAX_SIZES], error));
+    }
     if (c->size_count == 0) { /* the scene's own, or that of a scene which names none */
         BrioNode *time = brio__node_get(c->scene->tree, "time");
         BrioNode *h = time ? brio__node_get(time, "h") : NULL;
@@ -58,6 +66,7 @@ static BrioStatus plan(Comparison *c, bool has_reference, BrioError *error)
                                c->trial[i].size->text, steps);
         c->planned_steps += steps;
     }
+    comparison_plan_tracks(c);
     return BRIO_OK;
 }
 
@@ -82,7 +91,8 @@ static int compare(Comparison *c, const BrioFolder *folder)
      * trial */
     brio_set_log(NULL, NULL);
     c->started = c->shown = brio__seconds();
-    for (int i = 0; i < c->trial_count && !stop_wanted; i++) comparison_perform(c, &c->trial[i]);
+    for (int i = 0; i < c->trial_count && !stop_wanted; i++)
+        comparison_perform(c, &c->trial[i], folder);
     progress_clear();
     for (int i = 0; i < c->trial_count; i++) {
         TrialOutcome outcome = c->trial[i].outcome;
@@ -91,6 +101,7 @@ static int compare(Comparison *c, const BrioFolder *folder)
     }
     BrioStatus status = comparison_measure_shares(c);
     if (status == BRIO_OK) status = comparison_measure_errors(c);
+    if (status == BRIO_OK) comparison_measure_nearness(c);
     if (status != BRIO_OK) brio__error(&error, status, "%s", brio_status_text(status));
     if (status == BRIO_OK) status = comparison_write(c, folder, &error);
     if (status == BRIO_OK && c->json) comparison_json(c, stdout);
@@ -114,6 +125,7 @@ static void release(Comparison *c)
 {
     for (int i = 0; c->trial && i < c->trial_count; i++) {
         brio__free(c->trial[i].x);
+        brio__free(c->trial[i].track);
         brio__motion_free(c->trial[i].motion);
         for (int k = 0; k < CURVE_COUNT; k++) brio__free(c->trial[i].curve[k]);
     }
@@ -196,8 +208,9 @@ static const Option options[] = {
     [INTEGRATORS] = {"--integrators", 'i', "LIST",
                      "bdf2,a-search or, with parameters, 'bdf2,{type: a-search, decay: 10}'."},
     [SIZES] = {"--h", 0, "LIST", "Step sizes in s: 1/30,1/120. Default: that of the scene."},
-    [REFERENCE] = {"--reference", 0, "NAME@h",
-                   "Measure errors against this run: trapezoidal@1/5000."},
+    [REFERENCE] = {"--reference", 0, "NAME:h",
+                   "How near all are to this run: verlet:1/20000. NAME alone takes 1/50 of the "
+                   "finest step."},
     [OUT] = {"--out", 'o', "FOLDER",
              "Where results go; default: NAME-compared in the current folder."},
     [FORCE] =
@@ -217,7 +230,7 @@ static const Option options[] = {
 const Command command_compare = {
     .name = "compare",
     .summary = "Run one scene with several integrators and step sizes, and compare them.",
-    .synopsis = "SCENE --integrators LIST [--h LIST] [--reference NAME@h] [-o FOLDER] [--force] "
+    .synopsis = "SCENE --integrators LIST [--h LIST] [--reference NAME[:h]] [-o FOLDER] [--force] "
                 "[--set PATH=VALUE]... [--json]",
     .about =
         "Runs the scene once for every integrator and step size, all from the same initial state "
@@ -233,6 +246,11 @@ const Command command_compare = {
         "that the solver left over; a smaller solver.tol reduces it. Momenta are shown if the "
         "scene conserves them: without gravity, fixed vertices and obstacles. \"real time\" is "
         "simulated time over wall time.\n"
+        "\n"
+        "Nearness. With --reference a third table says how near each trial is to the reference "
+        "over the whole time: energy and its parts, momenta, the centre of mass, and the spectrum "
+        "of vibration (100 %: nothing in common). The folder keeps the reference as reference.bin; "
+        "with --force a later comparison of the same scene reads it from there.\n"
         "\n"
         "Order and error. The error is the distance of all vertices from the reference at the "
         "end: the root mean square, weighted by mass. Without --reference, brio estimates the "
@@ -252,6 +270,6 @@ const Command command_compare = {
                 "brio compare spinning-cube --integrators backward-euler,trapezoidal --h "
                 "1/100,1/200,1/400 --set time.end=0.1\n"
                 "brio compare cantilever --integrators bdf2,sdirk2 --h 1/60,1/120 --reference "
-                "trapezoidal@1/2000",
+                "trapezoidal:1/2000",
     .run = run,
 };

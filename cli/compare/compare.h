@@ -9,7 +9,7 @@
 
 /* X(symbol, key in files, head, unit, which table, digits). What a trial does not have is NAN.
  * Shares are of Comparison.scale. */
-enum { FILES_ONLY, ENERGY_TABLE, COST_TABLE };
+enum { FILES_ONLY, ENERGY_TABLE, COST_TABLE, NEAR_TABLE };
 #define QUANTITY_LIST(X)                                                                         \
     X(STEPS, "steps", "steps", "", ENERGY_TABLE, 9)                                              \
     X(REACHED, "end", "end", "s", ENERGY_TABLE, 5)                                               \
@@ -29,8 +29,17 @@ enum { FILES_ONLY, ENERGY_TABLE, COST_TABLE };
     X(NEWTON, "newton_iterations", "Newton", "", COST_TABLE, 9)                                  \
     X(HALVED, "halved_steps", "halved", "", FILES_ONLY, 9)                                       \
     X(WALL, "wall", "wall", "s", COST_TABLE, 3) /* of stepping alone */                          \
+    X(CPU, "cpu", "CPU", "s", COST_TABLE, 3)    /* of all threads */                             \
     X(STEP_TIME, "ms_per_step", "a step", "ms", COST_TABLE, 3)                                   \
-    X(SPEED, "real_time_factor", "real time", "times", COST_TABLE, 3) /* simulated/wall */
+    X(SPEED, "real_time_factor", "real time", "times", COST_TABLE, 3) /* simulated/wall */       \
+    X(NEAR_TOTAL, "off_energy_percent", "energy", "%", NEAR_TABLE, 3) /* of the reference */     \
+    X(NEAR_KINETIC, "off_kinetic_percent", "kinetic", "%", NEAR_TABLE, 3)                        \
+    X(NEAR_ELASTIC, "off_elastic_percent", "elastic", "%", NEAR_TABLE, 3)                        \
+    X(NEAR_GRAVITY, "off_gravity_percent", "gravity", "%", NEAR_TABLE, 3)                        \
+    X(NEAR_LINEAR, "off_momentum_percent", "momentum", "%", NEAR_TABLE, 3)                       \
+    X(NEAR_ANGULAR, "off_angular_momentum_percent", "angular", "%", NEAR_TABLE, 3)               \
+    X(NEAR_SPECTRUM, "off_spectrum_percent", "spectrum", "%", NEAR_TABLE, 3)                     \
+    X(NEAR_PATH, "off_path", "path", "m", NEAR_TABLE, 3) /* of the centre of mass */
 typedef enum Quantity {
 #define X(symbol, key, head, unit, table, digits) symbol,
     QUANTITY_LIST(X)
@@ -48,6 +57,20 @@ typedef enum Curve {
     CURVE_ALPHA,
     CURVE_COUNT
 } Curve;
+
+/* What is kept of a trial at the instants at which it is compared with the reference. */
+enum {
+    TRACK_TOTAL,
+    TRACK_KINETIC,
+    TRACK_ELASTIC,
+    TRACK_GRAVITY,
+    TRACK_LINEAR,
+    TRACK_ANGULAR = TRACK_LINEAR + 3,
+    TRACK_CENTRE = TRACK_ANGULAR + 3,
+    TRACK_DISTANCE = TRACK_CENTRE + 3,
+    TRACK_VERTICES = 8,
+    TRACK_NUMBERS = TRACK_DISTANCE + TRACK_VERTICES
+};
 
 typedef enum TrialOutcome {
     TRIAL_WAITING,
@@ -82,8 +105,11 @@ typedef struct Trial {
     double value[QUANTITY_COUNT];
     double largest; /* J: kinetic and elastic energy, the most over time */
     double *x;      /* positions at the end, if it got there */
-    int64_t sample_count;
+    int64_t sample_count, sample_room;
     double *curve[CURVE_COUNT];
+    double *track; /* TRACK_NUMBERS for each instant; NULL: there is no reference */
+    int64_t track_filled;
+    double track_time, track_last[TRACK_NUMBERS]; /* of the last step */
     BrioMotionFile *motion; /* as it is read back once the trial has ended; NULL: not kept */
 } Trial;
 
@@ -107,6 +133,7 @@ typedef struct Comparison {
     bool is_known, keeps_linear, keeps_angular;
     int64_t vertex_count;
     double *vertex_mass, mass;
+    double radius;       /* m: of gyration, at the start */
     double first_motion; /* J: kinetic, elastic, attachments, contact of the initial state */
     double gravity;      /* m/s^2 */
     /* what percentages are taken of */
@@ -114,6 +141,9 @@ typedef struct Comparison {
     /* first_motion; otherwise (gravity or scripts bring energy) the median of the trials'
      * largest */
     bool scale_is_first;
+    double track_step; /* s: between instants at which trials are compared with the reference */
+    int64_t track_count;
+    bool reference_was_kept;   /* it is that of an earlier comparison */
     bool errors_are_estimates; /* against the method's own limit, extrapolated */
     double planned_steps, done_steps, started, shown;
     /* the motion of the trial at hand; NULL: not kept */

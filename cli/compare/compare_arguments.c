@@ -148,6 +148,15 @@ static BrioStatus at_option(const char *option, BrioStatus status, BrioError *er
     return status;
 }
 
+/* Where "NAME:h" or "NAME@h" has its step, outside of braces; NULL: it has none. */
+static char *step_of(char *reference)
+{
+    char *from = strrchr(reference, '}');
+    if (!from) from = reference;
+    char *at = strrchr(from, '@');
+    return at ? at : strrchr(from, ':');
+}
+
 BrioStatus comparison_read_lists(Comparison *c, char *methods, char *sizes, char *reference,
                                  BrioError *error)
 {
@@ -180,14 +189,11 @@ BrioStatus comparison_read_lists(Comparison *c, char *methods, char *sizes, char
     }
     qsort(c->size, (size_t)c->size_count, sizeof *c->size, by_size);
     if (!reference) return BRIO_OK;
-    char *at = strrchr(reference, '@');
-    if (!at)
-        return at_option("--reference",
-                         brio__error(error, BRIO_ERROR_INPUT, "expected NAME@h, as in rk4@1/10000"),
-                         error);
-    *at = 0;
+    char *at = step_of(reference);
+    if (at) *at = 0;
     BRIO_CHECK(at_option("--reference", read_method(reference, &c->method[c->method_count], error),
                          error));
+    if (!at) return BRIO_OK; /* the step is chosen once the others are known */
     return at_option("--reference", comparison_read_size(at + 1, &c->size[MAX_SIZES], error),
                      error);
 }

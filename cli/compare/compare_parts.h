@@ -12,8 +12,17 @@ BrioStatus comparison_read_lists(Comparison *c, char *methods, char *sizes, char
 /* The scene with a method and a step size. */
 BrioStatus comparison_load(const Comparison *c, const char *method, const char *size,
                            BrioScene **scene, BrioError *error);
-/* Runs a trial; how it went is in it. */
-void comparison_perform(Comparison *c, Trial *t);
+/* Runs a trial; how it went is in it. A reference that the folder has kept is not run again. */
+void comparison_perform(Comparison *c, Trial *t, const BrioFolder *folder);
+/* Which instants trials are compared at; notes a trial there; fills in how near each is to the
+ * reference. */
+void comparison_plan_tracks(Comparison *c);
+BrioStatus comparison_track(const Comparison *c, Trial *t, const BrioSim *sim, const BrioLedger *l);
+void comparison_measure_nearness(Comparison *c);
+/* The reference as a file of the folder, for later comparisons; reads it back if it is that of
+ * `scene`, the hash of the scene with its method and step. */
+void comparison_keep_reference(Comparison *c, const BrioFolder *folder, uint64_t scene);
+bool comparison_kept_reference(Comparison *c, Trial *t, const BrioFolder *folder, uint64_t scene);
 /* Fills in what takes all trials: errors and orders, shares of the energy. */
 BrioStatus comparison_measure_errors(Comparison *c);
 BrioStatus comparison_measure_shares(Comparison *c);

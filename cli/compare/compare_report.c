@@ -112,6 +112,13 @@ int comparison_notes(const Comparison *c, char text[MAX_NOTES][512])
                  "Errors are against %s with h = %s s: positions of all vertices at the end, root "
                  "mean square weighted by mass.",
                  c->reference->method->label, c->reference->size->text);
+    if (has(c, NEAR_TOTAL))
+        snprintf(text[count++], sizeof text[0],
+                 "The last table is how far each is off the reference, the root mean square over %lld "
+                 "instants: momenta in %% of what the mass has with the energy that %% are of; "
+                 "spectrum: 0 %% has the same vibration up to %.3g Hz, 100 %% none in common.%s",
+                 (long long)c->track_count, 0.5 / c->track_step,
+                 c->reference_was_kept ? " The reference is that of an earlier comparison." : "");
     if (failed)
         snprintf(
             text[count++], sizeof text[0],
@@ -202,6 +209,7 @@ void comparison_print(const Comparison *c)
            c->size_count == 1 ? "" : "s", c->scene->end);
     print_table(c, ENERGY_TABLE);
     print_table(c, COST_TABLE);
+    print_table(c, NEAR_TABLE);
     for (int i = 0; i < c->trial_count; i++)
         if (reason_line(c, &c->trial[i], line, sizeof line)) print_wrapped(stdout, line, 2, 110);
     int count = comparison_notes(c, text);
@@ -634,6 +642,10 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
             brio__html_element(file, "p class=\"note\"", "%s", line);
     brio__html_element(file, "h2", "Momentum, accuracy, cost");
     html_table(c, COST_TABLE, file);
+    if (has(c, NEAR_TOTAL)) {
+        brio__html_element(file, "h2", "How near to the reference");
+        html_table(c, NEAR_TABLE, file);
+    }
     int count = comparison_notes(c, notes);
     for (int i = 0; i < count; i++) brio__html_element(file, "p class=\"note\"", "%s", notes[i]);
     html_motions(c, &report);

@@ -6,6 +6,7 @@
 #include "report.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_SAMPLES = 20000 }; /* of a trial */
@@ -29,6 +30,18 @@ BrioStatus comparison_load(const Comparison *c, const char *method, const char *
     return brio__scene_load(c->given.name, sets, count, scene, error);
 }
 
+/* Of gyration, about the centre of mass. */
+static void learn_radius(Comparison *c, BrioSim *sim, const BrioLedger *first)
+{
+    const double *x = brio__sim_world(sim);
+    double sum = 0;
+    for (int64_t v = 0; v < c->vertex_count; v++) {
+        double r = brio__hypot_distance3(x + 3 * v, first->centre);
+        sum += c->vertex_mass[v] * r * r;
+    }
+    c->radius = sqrt(sum / c->mass);
+}
+
 /* What holds for all trials, from the first that can be made. */
 static BrioStatus learn(Comparison *c, BrioSim *sim, const BrioLedger *first)
 {
@@ -49,6 +62,7 @@ static BrioStatus learn(Comparison *c, BrioSim *sim, const BrioLedger *first)
             c->mass += m;
         }
     }
+    learn_radius(c, sim, first);
     c->first_motion = motion_energy(first);
     c->gravity =
         s->gravity_term < 0 ? 0 : brio__hypot3(sim->state->param + s->term[s->gravity_term].params);
@@ -171,6 +185,14 @@ static TrialOutcome stopped(Trial *t, const BrioSim *sim)
     return TRIAL_STOPPED;
 }
 
+/* Of all threads. */
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* Steps to the end; what stops it on the way is a result. */
 static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLedger *first,
                             int64_t steps)
@@ -181,11 +203,11 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
     double end = c->scene->end;
     double fall = 0.5 * c->mass * c->gravity * end * c->gravity * end;
     bool shorter = fabs((double)steps * h - end) > 1e-6 * h;
-    t->value[WALL] = t->value[HALVED] = 0;
+    t->value[WALL] = t->value[CPU] = t->value[HALVED] = 0;
     brio_sim_watch(sim, stop_watch, NULL);
     for (int64_t k = 1; k <= steps; k++) {
         if (stop_wanted) return stopped(t, sim);
-        double clock = brio__seconds(), before = sim->state->time;
+        double clock = brio__seconds(), cpu = cpu_seconds(), before = sim->state->time;
         BrioStatus status =
             brio_sim_step_by(sim, k == steps && shorter ? end - sim->state->time : h, NULL);
         t->value[WALL] += brio__seconds() - clock;
@@ -202,7 +224,12 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
                      "exploded at t = %.5g s: the energy is not a finite number", sim->state->time);
             return TRIAL_EXPLODED;
         }
+        t->value[CPU] += cpu_seconds() - cpu;
         observe(c, t, &l, first, k % every == 0 || k == steps);
+        if (comparison_track(c, t, sim, &l) != BRIO_OK) {
+            snprintf(t->reason, sizeof t->reason, "%s", brio_status_text(BRIO_ERROR_MEMORY));
+            return TRIAL_FAILED;
+        }
         tape_frame(c, t, sim, before);
         double usual = c->first_motion + fall + fabs(l.added);
         if (usual > 0 && motion_energy(&l) > TRIAL_EXPLOSION * usual) {
@@ -223,12 +250,26 @@ static BrioStatus start(Comparison *c, Trial *t, BrioSim *sim, int64_t steps, Br
     BRIO_CHECK(learn(c, sim, first));
     t->x = brio__alloc(3 * (size_t)sim->system->vertex_count, sizeof(double));
     bool whole = t->x != NULL;
+    t->sample_room = (int64_t)room;
     for (int k = 0; k < CURVE_COUNT; k++)
         whole &= (t->curve[k] = brio__alloc(room, sizeof(double))) != NULL;
     return whole ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-void comparison_perform(Comparison *c, Trial *t)
+static void take_steps(Comparison *c, Trial *t, const BrioScene *scene, BrioSim *sim,
+                       const BrioLedger *first, int64_t steps)
+{
+    observe(c, t, first, first, true);
+    tape_begin(c, t, scene, sim, steps);
+    t->outcome = advance(c, t, sim, first, steps);
+    tape_end(c, t);
+    t->value[NEWTON] = (double)sim->stepper->solver->totals.iterations;
+    if (t->value[STEPS] > 0) t->value[STEP_TIME] = 1000 * t->value[WALL] / t->value[STEPS];
+    if (t->value[WALL] > 0) t->value[SPEED] = t->value[REACHED] / t->value[WALL];
+    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, t->x);
+}
+
+void comparison_perform(Comparison *c, Trial *t, const BrioFolder *folder)
 {
     BrioScene *scene = NULL;
     BrioSim *sim = NULL;
@@ -241,15 +282,17 @@ void comparison_perform(Comparison *c, Trial *t)
     int64_t steps = status == BRIO_OK ? brio__scene_steps(scene) : 0;
     if (status == BRIO_OK && (status = start(c, t, sim, steps, &first)) != BRIO_OK)
         brio__error(&error, status, "%s", brio_status_text(status));
+    if (status == BRIO_OK && (status = comparison_track(c, t, sim, &first)) != BRIO_OK)
+        brio__error(&error, status, "%s", brio_status_text(status));
     if (status == BRIO_OK) {
-        observe(c, t, &first, &first, true);
-        tape_begin(c, t, scene, sim, steps);
-        t->outcome = advance(c, t, sim, &first, steps);
-        tape_end(c, t);
-        t->value[NEWTON] = (double)sim->stepper->solver->totals.iterations;
-        if (t->value[STEPS] > 0) t->value[STEP_TIME] = 1000 * t->value[WALL] / t->value[STEPS];
-        if (t->value[WALL] > 0) t->value[SPEED] = t->value[REACHED] / t->value[WALL];
-        brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, t->x);
+        uint64_t hash = t == c->reference ? brio__scene_hash(scene, sim->system, sim->state) : 0;
+        if (t == c->reference && comparison_kept_reference(c, t, folder, hash)) {
+            t->outcome = TRIAL_COMPLETED;
+            c->reference_was_kept = true;
+        } else {
+            take_steps(c, t, scene, sim, &first, steps);
+            if (t == c->reference) comparison_keep_reference(c, folder, hash);
+        }
     } else {
         t->outcome = TRIAL_REFUSED;
         snprintf(t->reason, sizeof t->reason, "%s", error.message);

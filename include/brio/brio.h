@@ -272,6 +272,10 @@ typedef struct BrioBodyDef {
     const double *state;
     const double *spring; /* optional edge_count x 2: k, rest length of each edge (kind springs) */
     int cage;             /* cells along the longest side of a cage (cage.h); 0: none */
+    /* of a-search, which then controls energy by body: as the integrator's fields, for this body
+     * alone; 0: as the integrator has it */
+    double decay; /* s */
+    double energy_scale;
 } BrioBodyDef;
 BRIO_API BrioBodyDef brio_default_body(void);
 

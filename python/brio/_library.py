@@ -272,6 +272,8 @@ class CBodyDef(Structure):
         ("state", c_void_p),
         ("spring", c_void_p),
         ("cage", c_int),
+        ("decay", c_double),
+        ("energy_scale", c_double),
     ]
 
 

@@ -148,6 +148,19 @@ static BrioStatus initial_state(const BrioBodyDef *def, BrioBodyPlan *plan, Brio
     return BRIO_OK;
 }
 
+static BrioStatus control(const BrioBodyDef *def, BrioBodyPlan *plan, BrioError *error)
+{
+    plan->decay = def->decay;
+    plan->energy_scale = def->energy_scale;
+    if (def->decay >= 0 && isfinite(def->decay) && def->energy_scale >= 0 &&
+        isfinite(def->energy_scale))
+        return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "body \"%s\" has decay = %g s and energy_scale = %g: both must be positive, "
+                       "or 0 for those of the integrator",
+                       def->name, def->decay, def->energy_scale);
+}
+
 static BrioStatus plan_body(const BrioBodyDef *def, BrioBodyPlan *plan, BrioError *error)
 {
     BRIO_CHECK(choose_energy(def, plan, error));
@@ -170,6 +183,7 @@ static BrioStatus plan_body(const BrioBodyDef *def, BrioBodyPlan *plan, BrioErro
     for (size_t v = 0; v < n; v++) plan->fix[v] = -1;
     memcpy(plan->linear, def->linear, sizeof plan->linear);
     memcpy(plan->translate, def->translate, sizeof plan->translate);
+    BRIO_CHECK(control(def, plan, error));
     BRIO_CHECK(caged ? brio__cage_masses(plan, error) : plan->kind->masses(plan, error));
     BRIO_CHECK(spring_rests(def, plan, error));
     BRIO_CHECK(initial_state(def, plan, error));

@@ -72,6 +72,7 @@ struct BrioBodyPlan {
     uint8_t *axes;  /* per vertex: coordinates that are fixed alone; NULL: none */
     /* transform of the rest shape */
     double linear[9], translate[3];
+    double decay, energy_scale; /* of the body's own energy control; 0: none */
     /* Of an edit (edit.c). What forces and trees were made by: positions at the start; NULL: x. */
     double *start;
     bool kept;    /* it was there before the edit */

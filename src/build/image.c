@@ -14,7 +14,7 @@
 #include "../contact/law.h"
 
 #if UINTPTR_MAX > 0xffffffffu
-_Static_assert(sizeof(BrioBodyPlan) == 2360, "image.c must know every member of BrioBodyPlan");
+_Static_assert(sizeof(BrioBodyPlan) == 2376, "image.c must know every member of BrioBodyPlan");
 _Static_assert(sizeof(BrioAttachmentPlan) == 56, "... of BrioAttachmentPlan");
 _Static_assert(sizeof(BrioConstraintPlan) == 1064, "... of BrioConstraintPlan");
 _Static_assert(sizeof(BrioStitchPlan) == 88, "... of BrioStitchPlan");
@@ -190,6 +190,8 @@ static void visit_body(Image *m, BrioBodyPlan *p)
     VISIT_OPTIONAL(m, p->axes, n);
     VISIT(m, p->linear);
     VISIT(m, p->translate);
+    VISIT(m, p->decay);
+    VISIT(m, p->energy_scale);
     VISIT_OPTIONAL(m, p->start, 3 * n);
     VISIT(m, p->removed);
 }

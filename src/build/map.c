@@ -19,6 +19,8 @@ BrioStatus brio__build_bodies(const BrioBuilder *b, BrioSystem *s)
                                 .count = mesh->vertex_count,
                                 .triangle_count = mesh->triangle_count,
                                 .edge_count = mesh->edge_count,
+                                .decay = plan->decay,
+                                .energy_scale = plan->energy_scale,
                                 .tet_count = mesh->tet_count};
         s->body_vertices += mesh->vertex_count;
         /* copies: the system keeps the plans for edits */

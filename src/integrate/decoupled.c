@@ -73,6 +73,7 @@
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
  * dv; R of the step before is kept. */
+#include "by_body.h"
 #include "tableau.h"
 
 /* memos: steps in a row on one side of the target (its sign says which), the ground, with which
@@ -255,14 +256,23 @@ static const BrioField search_fields[] = {
      "Keeps the angular momentum of free components and balances it with the torques of contacts. "
      "false: the paper's form, which may turn vibration into spin and back. Default: true; false "
      "with the solver local-global."},
+    {"by_body", BRIO_BOOLEAN, "", NAN, 0, 1, 0,
+     "An alpha and a target for each body instead of one for all. Energy that passes through "
+     "contacts is booked on both sides. Default: true if a body has a decay or an energy_scale of "
+     "its own."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
 {
     const double *decay = values + 3, *after = decay + 1 + BRIO_MAX_LIST;
-    double fixed = after[2], momentum = after[5];
+    double sparse = after[1], fixed = after[2], momentum = after[5], by_body = after[6];
     if (!isnan(fixed) || momentum == 0) *traits &= ~(unsigned)BRIO_KEEPS_ANGULAR_MOMENTUM;
     int count = (int)decay[0];
+    if (by_body == 1 && sparse != 0)
+        return snprintf(reason, size,
+                        "sparse counts the steps of all bodies together: leave out "
+                        "sparse or by_body"),
+               BRIO_ERROR_INPUT;
     if (values[0] > values[1])
         return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0],
                         values[1]),
@@ -572,6 +582,19 @@ static BrioStatus search_step(BrioStepper *s, double h)
         balance_change(s, h, q, dv, p);
     }
     BRIO_CHECK(hold(s, h, q, w, dv, p));
+    if (brio__by_body(s)) {
+        const BrioByBody by = {h,
+                               q,
+                               w,
+                               dv,
+                               p,
+                               fraction,
+                               keeps,
+                               brio_stepper_value(s, "alpha_min"),
+                               brio_stepper_value(s, "alpha_max"),
+                               search};
+        return brio__by_body_end(s, &by);
+    }
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
     double excess = potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
@@ -603,7 +626,7 @@ BRIO_INTEGRATOR(a_search){
                "large steps, with a decay that you set.",
     .citation = "You2026",
     .order = 1,
-    .history = 4,
+    .history = BRIO_BY_BODY + BRIO_BY_BODY_VECTORS,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |
               BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS |
               BRIO_TAKES_CONSTRAINTS,

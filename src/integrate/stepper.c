@@ -2,7 +2,9 @@
  * a step that failed in halves. */
 #include "stepper.h"
 
+#include "../potential/accounts.h"
 #include "../potential/colliders.h"
+#include "by_body.h"
 
 #include <string.h>
 
@@ -44,7 +46,9 @@ static BrioStatus create_components(BrioStepper *s, const BrioIntegrator *integr
 {
     if (!(integrator->traits & BRIO_USES_COMPONENTS)) return BRIO_OK;
     if (!s->components) BRIO_CHECK(brio__components_create(s->system, &s->components));
-    return s->rigid ? BRIO_OK : brio__rigid_create(s->components, &s->rigid);
+    if (!s->rigid) BRIO_CHECK(brio__rigid_create(s->components, &s->rigid));
+    if (s->accounts || !brio__by_body_is_used(s)) return BRIO_OK;
+    return brio__accounts_create(s->system, s->components, &s->accounts);
 }
 
 BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator,
@@ -97,6 +101,7 @@ BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator
 void brio__stepper_free(BrioStepper *s)
 {
     if (!s) return;
+    brio__accounts_free(s->accounts);
     brio__rigid_free(s->rigid);
     brio__components_free(s->components);
     brio__solver_free(s->solver);

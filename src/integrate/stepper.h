@@ -48,6 +48,7 @@ struct BrioStepper {
     void *observer;
     char reason[900]; /* why the last step failed */
     BrioRigid *rigid; /* for integrators with the trait BRIO_USES_COMPONENTS */
+    struct BrioAccounts *accounts; /* of a-search by body; NULL until it needs them */
 };
 
 BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator,

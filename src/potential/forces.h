@@ -9,6 +9,9 @@ bool brio__forces_vary(const BrioSystem *system);
 /* The energy of those that change with time, at a pose. */
 double brio__forces_varying(BrioPotential *potential, const BrioPose *pose);
 
+/* Energies at a pose by whose they are. */
+void brio__forces_split(BrioPotential *potential, const BrioPose *pose, const BrioSplit *split);
+
 /* Potentials E(V) of a volume have the Hessian E'' grad V grad V^T + E' d2V. The first part couples
  * all blocks of a body and is in no matrix: whoever solves adds it by Woodbury's formula (solve/
  * ranks.h). `ranks` counts these forces; `rank` returns E'' of one and its grad V by q. */

@@ -119,6 +119,18 @@ static double value(void *self, const BrioPose *pose, double *gradient, double *
     return brio__hands_evaluate(self, pose->state, pose->x, gradient);
 }
 
+static void split(void *self, const BrioPose *pose, const BrioSplit *to)
+{
+    BrioState alone = *pose->state; /* the head of it, with one hand at a time */
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) {
+        if (pose->state->hand[h].k == 0) continue;
+        memset(alone.hand, 0, sizeof alone.hand);
+        alone.hand[h] = pose->state->hand[h];
+        *brio__split_place(to, alone.hand[h].vertex[0]) +=
+            brio__hands_evaluate(self, &alone, pose->x, NULL);
+    }
+}
+
 static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool project,
                           BrioLinear *matrix)
 {
@@ -133,6 +145,7 @@ BRIO_MEMBER(hands){
     .destroy = destroy,
     .value = value,
     .hessian = hessian,
+    .split = split,
 };
 
 /* ---- Woodbury's formula ----------------------------------------------------------------- */

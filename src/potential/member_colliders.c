@@ -76,6 +76,18 @@ static double value(void *self, const BrioPose *pose, double *gradient, double *
     return energy;
 }
 
+static void split(void *self, const BrioPose *pose, const BrioSplit *to)
+{
+    Colliders *c = self;
+    int64_t count;
+    double dhat;
+    const BrioHit *hit = find(c, pose, &count, &dhat);
+    for (int64_t i = 0; i < count; i++, hit++) {
+        double kappa = hit->weight * stiffness(c->system, pose->state->param, hit);
+        *brio__split_place(to, hit->vertex) += kappa / 2 * (hit->d - dhat) * (hit->d - dhat);
+    }
+}
+
 static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
 {
     Colliders *c = self;
@@ -152,4 +164,5 @@ BRIO_MEMBER(colliders){
     .fixed_gradient = fixed_gradient,
     .hessian = hessian,
     .bound = bound,
+    .split = split,
 };

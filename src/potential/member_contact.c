@@ -1,7 +1,7 @@
 /* Contact between surfaces as a member of the potential: barriers or springs over the pairs that
  * are close (contact/contact.h). */
 #include "../contact/law.h"
-#include "potential.h"
+#include "accounts.h"
 
 #include <string.h>
 
@@ -113,6 +113,56 @@ static void bound(void *self, const BrioPose *pose, double *bound, BrioComponent
     }
 }
 
+/* The node that tells whom a pair is with. */
+static int other_node(int kind) { return kind == BRIO_PAIR_VERTEX_VERTEX ? 1 : 3; }
+
+static void split(void *self, const BrioPose *pose, const BrioSplit *to)
+{
+    Pairs *c = self;
+    const double *param = pose->state->param + c->system->contact_params;
+    brio__contact_refresh(c->contact, pose->state->param, pose->x);
+    for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
+        const BrioTerm *term = &brio__contact_pairs(c->contact, kind)->term;
+        BrioBatch batch = {.node = term->node, .rest = term->rest, .params = param, .x = pose->x};
+        brio__split_term(to, term, &batch, other_node(kind));
+    }
+}
+
+/* Work of a pair's force on its two sides, of which the first has so many nodes. */
+static void pair_works(const BrioPairs *pairs, int64_t e, int kind, const double *u, double work[2])
+{
+    const int first = kind == BRIO_PAIR_EDGE_EDGE || kind == BRIO_PAIR_PARALLEL ? 2 : 1;
+    work[0] = work[1] = 0;
+    for (int k = 0; k <= other_node(kind); k++) {
+        const double *g = pairs->gradient + (e / LANES * 4 + k) * 3 * LANES + e % LANES;
+        const double *way = u + 3 * (int64_t)brio__pairs_vertex(pairs, e, k);
+        for (int r = 0; r < 3; r++) work[k >= first] -= g[r * LANES] * way[r];
+    }
+}
+
+void brio__potential_pass(BrioPotential *p, const BrioPassage *to)
+{
+    const Pairs *c = p->self[BRIO_MEMBER_contact];
+    for (int kind = 0; c && kind < BRIO_PAIR_KINDS; kind++) {
+        const BrioPairs *pairs = brio__contact_pairs(c->contact, kind);
+        for (int64_t e = 0; e < pairs->term.elements; e++) {
+            int32_t a = to->account[brio__pairs_vertex(pairs, e, 0)];
+            int32_t b = to->account[brio__pairs_vertex(pairs, e, other_node(kind))];
+            double work[2];
+            if (a == b) continue;
+            pair_works(pairs, e, kind, to->u, work);
+            if (a < 0 || b < 0) {
+                if (to->brought) to->brought[BRIO_MAX(a, b)] -= to->weight * work[a < 0 ? 0 : 1];
+                continue;
+            }
+            if (to->group) brio__accounts_join(to->group, a, b);
+            if (!to->passed) continue;
+            to->passed[a] += to->weight / 2 * (work[0] - work[1]);
+            to->passed[b] -= to->weight / 2 * (work[0] - work[1]);
+        }
+    }
+}
+
 void brio__potential_expect(BrioPotential *p, const BrioState *state, const double *x,
                             const double *dx)
 {
@@ -139,4 +189,5 @@ BRIO_MEMBER(contact){
     .hessian = hessian,
     .max_step = max_step,
     .bound = bound,
+    .split = split,
 };

@@ -7,6 +7,7 @@ typedef struct Elements {
     BrioEvaluator *evaluator;
     BrioSolveTotals *totals;
     double *push; /* gradients of the contacts with one obstacle */
+    double *term; /* energies of terms */
 } Elements;
 
 static void destroy(void *self)
@@ -14,6 +15,7 @@ static void destroy(void *self)
     Elements *e = self;
     brio__evaluator_free(e->evaluator);
     brio__free(e->push);
+    brio__free(e->term);
     brio__free(e);
 }
 
@@ -24,7 +26,8 @@ static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void
     e->system = system;
     e->totals = totals;
     e->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof *e->push);
-    BrioStatus status = e->push ? BRIO_OK : BRIO_ERROR_MEMORY;
+    e->term = brio__alloc((size_t)system->term_count + 1, sizeof *e->term);
+    BrioStatus status = e->push && e->term ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         status = brio__evaluator_create(system, system->term, system->term_count, &e->evaluator);
     if (status == BRIO_OK)
@@ -101,6 +104,39 @@ void brio__potential_mark_touching(BrioPotential *p, const BrioPose *pose, bool 
     touch(p->self[BRIO_MEMBER_elements], pose, mark, NULL);
 }
 
+void brio__potential_add_touching(BrioPotential *p, const BrioPose *pose, double *gradient)
+{
+    Elements *e = p->self[BRIO_MEMBER_elements];
+    const BrioSystem *s = e->system;
+    for (int k = 0; k < s->analytic_count; k++) {
+        const BrioTerm *term = &s->term[s->analytic_term + k];
+        brio__obstacle_gradients(term, pose->state->param, pose->x, e->push);
+        for (int64_t i = 0; i < term->elements; i++) {
+            const double *g = e->push + i / LANES * 3 * LANES + i % LANES;
+            int32_t vertex = brio__term_vertex(term, i, 0);
+            for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++)
+                for (int r = 0; r < 3; r++)
+                    gradient[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
+        }
+    }
+}
+
+/* Terms of bodies as a whole; weight, attachments, obstacles and stitches element by element. */
+static void split(void *self, const BrioPose *pose, const BrioSplit *to)
+{
+    Elements *e = self;
+    const BrioSystem *s = e->system;
+    brio__evaluate(e->evaluator, pose->state->param, pose->x, NULL, e->term);
+    for (int t = 0; t < s->term_count; t++) {
+        const BrioTerm *term = &s->term[t];
+        BrioBatch batch = brio__term_batch(term, pose->state->param, pose->x);
+        if (term->body >= 0)
+            *brio__split_place(to, (int32_t)s->body[term->body].first) += e->term[t];
+        else
+            brio__split_term(to, term, &batch, 0);
+    }
+}
+
 BrioEvaluator *brio__potential_elements(const BrioPotential *p)
 {
     const Elements *e = p->self[BRIO_MEMBER_elements];
@@ -116,4 +152,5 @@ BRIO_MEMBER(elements){
     .hessian = hessian,
     .max_step = max_step,
     .bound = bound,
+    .split = split,
 };

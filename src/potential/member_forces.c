@@ -151,6 +151,32 @@ static double value(void *self, const BrioPose *pose, double *gradient, double *
     return sum;
 }
 
+/* A function of several bodies has one energy, which is nobody's. */
+static void split(void *self, const BrioPose *pose, const BrioSplit *to)
+{
+    Forces *f = self;
+    const BrioSystem *s = f->system;
+    for (int k = 0; k < s->force_count; k++) {
+        const BrioForce *force = &s->force[k];
+        bool at_vertices = !force->type->called && !force->type->volume;
+        if (!force->conservative) continue;
+        for (int64_t i = 0; at_vertices && i < force->vertex_count; i++) {
+            BrioForce one = *force;
+            one.vertex_count = 1;
+            one.vertex = force->vertex + i;
+            one.weight = force->weight + i;
+            *brio__split_place(to, force->vertex[i]) += value_of_vertices(f, &one, pose, NULL);
+        }
+        if (at_vertices) continue;
+        const int32_t *vertex = force->type->volume ? force->triangle : force->vertex;
+        int64_t count = force->type->volume ? 1 : force->vertex_count;
+        int32_t whose = count ? vertex[0] : -1;
+        for (int64_t i = 0; i < count; i++)
+            if (to->account[vertex[i]] != to->account[vertex[0]]) whose = -1;
+        *brio__split_place(to, whose) += value_of(f, force, pose, NULL);
+    }
+}
+
 static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
 {
     Forces *f = self;
@@ -250,6 +276,7 @@ BRIO_MEMBER(forces){
     .value = value,
     .fixed_gradient = fixed_gradient,
     .hessian = hessian,
+    .split = split,
 };
 
 /* ---- what others ask -------------------------------------------------------------------- */
@@ -269,6 +296,11 @@ double brio__forces_varying(BrioPotential *p, const BrioPose *pose)
         if (p->system->force[k].conservative && p->system->force[k].varies)
             sum += value_of(f, &p->system->force[k], pose, NULL);
     return sum;
+}
+
+void brio__forces_split(BrioPotential *p, const BrioPose *pose, const BrioSplit *to)
+{
+    if (p->self[BRIO_MEMBER_forces]) split(p->self[BRIO_MEMBER_forces], pose, to);
 }
 
 int brio__forces_ranks(const BrioSystem *s)

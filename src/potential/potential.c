@@ -86,6 +86,22 @@ BrioSum brio__potential_evaluate(BrioPotential *p, const BrioPose *pose, double 
     return sum;
 }
 
+void brio__potential_split(BrioPotential *p, const BrioPose *pose, const BrioSplit *split)
+{
+    for (int i = 0; i < BRIO_MEMBER_COUNT; i++)
+        if (p->self[i] && members[i]->split) members[i]->split(p->self[i], pose, split);
+}
+
+void brio__potential_contact_gradient(BrioPotential *p, const BrioPose *pose, double *gradient)
+{
+    static const int of[] = {BRIO_MEMBER_contact, BRIO_MEMBER_colliders};
+    memset(gradient, 0, 3 * (size_t)p->system->block_count * sizeof *gradient);
+    brio__potential_add_touching(p, pose, gradient);
+    for (size_t i = 0; i < BRIO_COUNT(of); i++)
+        if (p->self[of[i]]) members[of[i]]->value(p->self[of[i]], pose, gradient, p->row);
+    brio__system_mask(p->system, gradient);
+}
+
 void brio__potential_fixed_gradient(BrioPotential *p, const BrioPose *pose, double *gradient)
 {
     memset(gradient, 0, 3 * (size_t)p->system->fixed_count * sizeof *gradient);

@@ -4,7 +4,7 @@
  *
  * The members, in the order in which they are summed, stand in members.def: elements (materials,
  * weight, attachments, analytic obstacles), hands, contact, forces. A member is one file and one
- * line there. It fills at most five slots; a slot that is NULL adds nothing. What dissipates is no
+ * line there. It fills at most eight slots; a slot that is NULL adds nothing. What dissipates is no
  * part of P: see damping/dissipation.h.
  *
  * An evaluation is a value. Nothing is remembered from one call to the next, except what saves time
@@ -15,6 +15,7 @@
 #include "../contact/contact.h"
 #include "elements.h"
 #include "components.h"
+#include "split.h"
 
 /* Wall time by phase, in seconds, and counts; they add up over the life of a simulation. */
 /* clang-format off */
@@ -60,6 +61,8 @@ typedef struct BrioMember {
     /* For solves with a constant matrix: adds bounds of the curvature of contacts (bound.h), and
      * joins the parts that push each other. */
     void (*bound)(void *self, const BrioPose *pose, double *bound, BrioComponents *components);
+    /* Adds the energy by whose it is. */
+    void (*split)(void *self, const BrioPose *pose, const BrioSplit *split);
 } BrioMember;
 
 #define BRIO_MEMBER(symbol)                        \
@@ -100,6 +103,26 @@ typedef struct BrioSum {
  * NULL. */
 BrioSum brio__potential_evaluate(BrioPotential *potential, const BrioPose *pose, double *gradient,
                                  double *term_energy);
+/* Adds the energies of all members by whose they are, of this process. */
+void brio__potential_split(BrioPotential *potential, const BrioPose *pose, const BrioSplit *split);
+/* The gradient by q of all contacts: between surfaces, with obstacles, with themselves. */
+void brio__potential_contact_gradient(BrioPotential *potential, const BrioPose *pose,
+                                      double *gradient);
+
+/* What passes through the contacts between surfaces as vertices go the world way u. A contact of
+ * the accounts a and b pushes with the forces f: `passed` of a gains weight/2 (f_a.u_a - f_b.u_b)
+ * and that of b loses as much. Of a contact with what has no account, `brought` of the other side
+ * gains -weight f.u of that one. Contacts of two accounts join them in `group`. All but u may be
+ * NULL. */
+typedef struct BrioPassage {
+    const int32_t *account; /* of world vertices */
+    const double *u;
+    double weight;
+    double *passed, *brought;
+    int32_t *group;
+} BrioPassage;
+/* Of the contacts at the pose of the last brio__potential_contact_gradient. */
+void brio__potential_pass(BrioPotential *potential, const BrioPassage *passage);
 /* The forces that hold the fixed vertices: the gradient by their positions, of this process. */
 void brio__potential_fixed_gradient(BrioPotential *potential, const BrioPose *pose,
                                     double *gradient);
@@ -114,6 +137,8 @@ void brio__potential_bound(BrioPotential *potential, const BrioPose *pose, doubl
 /* The motion x + [0,1] dx comes: contacts are looked for on it at once. */
 void brio__potential_expect(BrioPotential *potential, const BrioState *state, const double *x,
                             const double *dx);
+/* Adds the gradient by q of contacts with analytic obstacles. */
+void brio__potential_add_touching(BrioPotential *potential, const BrioPose *pose, double *gradient);
 /* Marks the coordinate blocks that touch an analytic obstacle. */
 void brio__potential_mark_touching(BrioPotential *potential, const BrioPose *pose, bool *mark);
 /* What makes P infinite or not a number at a pose; false: no single element does. */

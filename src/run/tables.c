@@ -1,6 +1,7 @@
 /* The columns of energy.csv, probes.csv and state.csv, as `%.17g`. */
 #include "tables.h"
 
+#include "../integrate/by_body.h"
 #include "../number.h"
 #include "../sim/sim.h"
 
@@ -42,6 +43,32 @@ static void add_integer(Row *row, int64_t value)
     put(row, text, snprintf(text, sizeof text, "%s%lld", row->begun ? "," : "", (long long)value));
 }
 
+/* A column of a body, without what would break the table. */
+static BrioStatus column(BrioWriter *writer, const char *what, const char *name, BrioError *error)
+{
+    BRIO_CHECK(brio__writer_put(writer, what, strlen(what), error));
+    for (size_t length = strlen(name), at; length > 0; name += at, length -= at) {
+        at = strcspn(name, ",\"\n\r");
+        if (at == 0) at = 1;
+        BRIO_CHECK(brio__writer_put(writer, strchr(",\"\n\r", name[0]) ? "_" : name, at, error));
+    }
+    return BRIO_OK;
+}
+
+/* Bodies whose books are written; with more of them there are none. */
+enum { BOOKS = 64 };
+
+static BrioStatus by_body_head(BrioWriter *writer, const BrioSim *sim, BrioError *error)
+{
+    static const char *const what[] = {",energy.", ",target.", ",alpha.",  ",passed.",
+                                       ",lost.",   ",added.",  ",decayed."};
+    int count = brio__by_body_count(sim->stepper);
+    for (int c = 0; c < count && count <= BOOKS; c++)
+        for (size_t k = 0; k < BRIO_COUNT(what); k++)
+            BRIO_CHECK(column(writer, what[k], brio__by_body_name(sim->stepper, c), error));
+    return BRIO_OK;
+}
+
 /* Then what there is of it: elastic energy by body if there are several, dissipation by damping
  * model (numbered if one acts twice). */
 BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *error)
@@ -49,17 +76,8 @@ BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *
     const BrioDissipation *losses = sim->stepper->dissipation;
     char text[256];
     BRIO_CHECK(brio__writer_put(writer, head, sizeof head - 1, error));
-    for (int b = 0; sim->system->body_count > 1 && b < sim->system->body_count; b++) {
-        size_t length = strlen(sim->system->body[b].name), at;
-        BRIO_CHECK(brio__writer_put(writer, ",elastic.", 9, error));
-        /* without what would break the table */
-        for (const char *name = sim->system->body[b].name; length > 0; name += at, length -= at) {
-            at = strcspn(name, ",\"\n\r");
-            if (at == 0) at = 1;
-            BRIO_CHECK(
-                brio__writer_put(writer, strchr(",\"\n\r", name[0]) ? "_" : name, at, error));
-        }
-    }
+    for (int b = 0; sim->system->body_count > 1 && b < sim->system->body_count; b++)
+        BRIO_CHECK(column(writer, ",elastic.", sim->system->body[b].name, error));
     if (sim->system->force_count) BRIO_CHECK(brio__writer_put(writer, ",forces", 7, error));
     if (sim->control) BRIO_CHECK(brio__writer_put(writer, ",h,rejected", 11, error));
     for (int i = 0; i < losses->count; i++) {
@@ -69,7 +87,22 @@ BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *
         if (earlier) used += snprintf(text + used, sizeof text - (size_t)used, ".%d", earlier + 1);
         BRIO_CHECK(brio__writer_put(writer, text, (size_t)used, error));
     }
+    BRIO_CHECK(by_body_head(writer, sim, error));
     return brio__writer_put(writer, "\n", 1, error);
+}
+
+/* Books by body, where a-search keeps them. */
+static void add_by_body(Row *row, const BrioSim *sim)
+{
+    BrioBodyBooks books[BOOKS];
+    int count = brio__by_body_count(sim->stepper);
+    if (count == 0 || count > BOOKS) return;
+    brio__by_body_books(sim->stepper, sim->state, books);
+    for (int c = 0; c < count; c++) {
+        const double numbers[] = {books[c].energy, books[c].target, books[c].alpha, books[c].passed,
+                                  books[c].lost,   books[c].added,  books[c].decayed};
+        for (size_t k = 0; k < BRIO_COUNT(numbers); k++) add_real(row, numbers[k]);
+    }
 }
 
 BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLedger *l,
@@ -104,6 +137,7 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLe
         add_integer(&row, l->step > 0 ? steps.rejected : 0);
     }
     for (int i = 0; i < losses->count; i++) add_real(&row, l->dissipated_by[i]);
+    add_by_body(&row, sim);
     put(&row, "\n", 1);
     return row.status;
 }

@@ -47,6 +47,14 @@ static const BrioKey body_keys[] = {
     {KEY_FILE("springs", "The springs of kind springs, one row per spring: a,b,k,rest.")},
     {KEY_LIST("fix", "Vertices that are fixed or follow a script.")},
     {KEY_LIST("attach", "Springs from vertices to points.")},
+    {KEY_REAL("decay", "s", 0, 0, 1e12,
+              "Of a-search: time in which this body's energy above the ground falls to 1/e. Then "
+              "energy is controlled by body (`by_body`)."),
+     KEY_WORDS("that of the integrator"), KEY_INTO(BrioBodyWork, def.decay)},
+    {KEY_REAL("energy_scale", "", 0, 0, 10,
+              "Of a-search: first target of this body's energy above the ground, as a fraction of "
+              "its first energy above it. Then energy is controlled by body."),
+     KEY_WORDS("that of the integrator"), KEY_INTO(BrioBodyWork, def.energy_scale)},
     {KEY_MAP("array", "Copies of the body in rows, columns and layers; their names are NAME.0, "
                       "NAME.1, ...")},
     KEY_END};

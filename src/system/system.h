@@ -41,6 +41,8 @@ typedef struct BrioBody {
     int64_t tet_count;
     int32_t *tet;
     BrioSkin *skin; /* what is seen instead of the triangles; NULL: nothing else */
+    /* of a-search by body: its own; 0: that of the integrator */
+    double decay, energy_scale;
 } BrioBody;
 
 /* One energy over many elements. */
