@@ -752,7 +752,8 @@ REPRODUCTION(dinev2018_fig18){
     .summary = "backward Euler on two springs: the energy rises at times, within a bound",
     .about =
         "k = 1 N/m, m = 1 kg, h = 0.033 s, from x = 2.2 m at rest; the paper states none of these. "
-        "At that step the bound of theorem 1 is thousands of times the energy; it is judged at long "
+        "At that step the bound of theorem 1 is thousands of times the energy; it is judged at "
+        "long "
         "steps, by a program of its own.",
     .chosen = "stiffness, mass, step, start",
     .minutes = 0.01,

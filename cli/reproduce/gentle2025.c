@@ -185,7 +185,8 @@ static void position_based(Report *r)
     report_number(r, NAN, half, "with steps of 1/120 s");
     report_bound(r, more / page, 0, 0.5, "30 relaxations over 3: the cloth grows stiffer");
     report_bound(r, half / page, 0, 0.5, "steps of 1/120 s over 1/60 s: stiffer too");
-    report_number(r, page, stiff, "a thousandfold stiffness of the material, which it does not read");
+    report_number(r, page, stiff,
+                  "a thousandfold stiffness of the material, which it does not read");
     static const char air[] = "damping: [{type: rayleigh, alpha: 2}]\n";
     double springs[2] = {strain_after(r, 1.0 / 60, "backward-euler", 50, air),
                          strain_after(r, 1.0 / 120, "backward-euler", 50, air)};

@@ -385,8 +385,8 @@ static void varying_steps(Report *r)
         }
         for (int n = 0; n < STEPS && fine; n++) {
             double h = methods[m].h * (0.25 + 0.75 * fmod(0.6180339887498949 * n, 1));
-            fine = brio_sim_step_by(sim, h, NULL) == BRIO_OK &&
-                   brio_sim_ledger(sim, &now) == BRIO_OK;
+            fine =
+                brio_sim_step_by(sim, h, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
             for (int k = 0; k < 3 && fine; k++) {
                 linear = fmax(linear, fabs(now.momentum[k] - first.momentum[k]) / p);
                 angular = fmax(angular, fabs(now.angular[k] - first.angular[k]) / l);
@@ -467,7 +467,8 @@ static void figure4(Report *r)
     for (int k = 0; k < HOPS; k++)
         report_note(r, "leap %d: variational %.4f, at 1/800 s %.4f, backward Euler %.4f m", k + 1,
                     coarse.top[k], fine.top[k], euler.top[k]);
-    report_value(r, 1.8 * 1.8 / (2 * 9.8), coarse.top[0], 0.002, "first leap: that of a free throw");
+    report_value(r, 1.8 * 1.8 / (2 * 9.8), coarse.top[0], 0.002,
+                 "first leap: that of a free throw");
     report_bound(r, coarse.top[1] / fine.top[1], 0.8, 1.25, "second leap over that at 1/800 s");
     report_bound(r, fabs(coarse.top[1] - fine.top[1]) / fabs(euler.top[1] - fine.top[1]), 0, 1,
                  "second leap: distance from it, over backward Euler's");

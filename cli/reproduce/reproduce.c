@@ -295,8 +295,8 @@ void report_store(Report *r, const char *key, double value)
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     FILE *file = fopen(path, "a");
     if (!file) return report_fact(r, false, "%s cannot be written: %s", path, strerror(errno));
-    fprintf(file, "STORED(\"%s\", \"%s\", %.9g, \"%s\", \"%s\")\n", r->what->name, key, value,
-            date, reproduction_commit());
+    fprintf(file, "STORED(\"%s\", \"%s\", %.9g, \"%s\", \"%s\")\n", r->what->name, key, value, date,
+            reproduction_commit());
     report_close(r, file);
 }
 

@@ -16,8 +16,9 @@ typedef struct Reproduction {
     const char *paper;   /* citation key */
     const char *summary; /* one line */
     const char *about;   /* settings, and where they differ from the paper and why; may be NULL */
-    const char *chosen;  /* what the paper does not state, and we have set: sizes, bounds; may be NULL */
-    double minutes;      /* on two cores, about */
+    const char
+        *chosen;    /* what the paper does not state, and we have set: sizes, bounds; may be NULL */
+    double minutes; /* on two cores, about */
     void (*run)(Report *report);
 } Reproduction;
 

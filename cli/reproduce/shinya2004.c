@@ -318,8 +318,8 @@ static Cost run_once(Report *r, Cloth cloth, double h, const char *integrator, d
     return cost;
 }
 
-/* The largest stable step of an explicit method, by bisection to 1 %, with the damping of Eq. 30 for
- * each step that is tried. Stable: 0.1 s from small random velocities stay calm. */
+/* The largest stable step of an explicit method, by bisection to 1 %, with the damping of Eq. 30
+ * for each step that is tried. Stable: 0.1 s from small random velocities stay calm. */
 static double largest_step(Report *r, int method, Cloth cloth, double k0)
 {
     double X = method == RK4 ? 0.725 : 4, Y = method == RK4 ? 8.75 : 4;
@@ -332,7 +332,8 @@ static double largest_step(Report *r, int method, Cloth cloth, double k0)
         int64_t n = 3 * brio_body_vertices(brio_sim_system(sim), 0);
         double *v = brio__alloc((size_t)n, sizeof *v);
         if (!v) abort();
-        for (int64_t i = 0; i < n; i++) v[i] = 1e-3 * (fmod(0.6180339887498949 * (double)i, 1) - 0.5);
+        for (int64_t i = 0; i < n; i++)
+            v[i] = 1e-3 * (fmod(0.6180339887498949 * (double)i, 1) - 0.5);
         brio_sim_set_velocities(sim, 0, v, NULL);
         brio__free(v);
         for (int64_t k = 0; k < (int64_t)ceil(0.1 / h) && calm; k++)
@@ -515,7 +516,8 @@ static void over_step(Report *r, bool potentials, const char *what, double power
 static void stable_steps(Report *r, bool potentials, const char *what)
 {
     static const int methods[2] = {EULER, RK4};
-    report_section(r, "Eq. 27 and 33, %s: largest stable step by bisection, over the formula's", what);
+    report_section(r, "Eq. 27 and 33, %s: largest stable step by bisection, over the formula's",
+                   what);
     for (int k = 0; k < 2; k++) {
         double root[POINTS], step[POINTS], Y = methods[k] == RK4 ? 8.75 : 4;
         for (int i = 0; i < POINTS; i++) {

@@ -126,7 +126,8 @@ static void plot_spectra(Report *r, const char *name, int c, Spectrum s[3][3])
                                             .count = NODES - 1,
                                             .x = f + 1,
                                             .y = s[h][m].energy + 1};
-        snprintf(title[h], sizeof title[h], "%s bar, h = 1/%g s", you2026_stiffness[c], you2026_inverse_h[h]);
+        snprintf(title[h], sizeof title[h], "%s bar, h = 1/%g s", you2026_stiffness[c],
+                 you2026_inverse_h[h]);
         plot[h] = (BrioPlot){.title = title[h],
                              .x = {.label = "frequency, rad/s"},
                              .y = {.label = "energy of the mode, J", .log = true},
@@ -146,16 +147,15 @@ static void table2(Report *r)
         for (int h = 0; h < 4; h++)
             for (int m = 0; m < 3; m++) {
                 char what[64];
-                snprintf(what, sizeof what, "%s bar, %s, h = 1/%g", you2026_stiffness[c], methods[m],
-                         you2026_inverse_h[h]);
-                double speed =
-                    bounce(r, you2026_wave_speed[c], 1 / you2026_inverse_h[h], methods[m], "", 0,
-                           h < 3 ? &spectrum[h][m] : NULL, what);
+                snprintf(what, sizeof what, "%s bar, %s, h = 1/%g", you2026_stiffness[c],
+                         methods[m], you2026_inverse_h[h]);
+                double speed = bounce(r, you2026_wave_speed[c], 1 / you2026_inverse_h[h],
+                                      methods[m], "", 0, h < 3 ? &spectrum[h][m] : NULL, what);
                 if (is_doubtful(c, h, m))
                     judge_starts(r, c, h, m, speed, what);
                 else
-                    report_value(r, you2026_table2_values[c][h][m], speed, 0.003,
-                                 "%s, h = 1/%g s", methods[m], you2026_inverse_h[h]);
+                    report_value(r, you2026_table2_values[c][h][m], speed, 0.003, "%s, h = 1/%g s",
+                                 methods[m], you2026_inverse_h[h]);
             }
         char name[64];
         snprintf(name, sizeof name, "you2026-spectrum-%s.svg", you2026_stiffness[c]);
@@ -171,9 +171,9 @@ static void table2(Report *r)
                       "the mass at 0.05/s");
     for (int h = 0; h < 3; h++)
         for (int m = 0; m < 3; m++) {
-            double speed = bounce(r, 1, 1 / you2026_inverse_h[h], methods[m],
-                                  "damping: [{type: rayleigh, alpha: 0.05}]\n", 0, NULL,
-                                  "damped bar");
+            double speed =
+                bounce(r, 1, 1 / you2026_inverse_h[h], methods[m],
+                       "damping: [{type: rayleigh, alpha: 0.05}]\n", 0, NULL, "damped bar");
             report_number(r, you2026_table2_values[3][h][m], speed, "%s, h = 1/%g s", methods[m],
                           you2026_inverse_h[h]);
         }
@@ -221,9 +221,8 @@ static void figure19(Report *r)
         double distance[VARIANTS] = {0}, decades[VARIANTS] = {0}, high[VARIANTS] = {0};
         report_section(r, "medium bar, h = 1/%g s", you2026_inverse_h[h]);
         for (int k = 0; k < VARIANTS; k++) {
-            double speed =
-                bounce(r, 10, 1 / you2026_inverse_h[h], variant[k].integrator, "", 0, &s[k],
-                       variant[k].name);
+            double speed = bounce(r, 10, 1 / you2026_inverse_h[h], variant[k].integrator, "", 0,
+                                  &s[k], variant[k].name);
             for (int i = 1; i < NODES; i++) {
                 distance[k] += fabs(s[k].energy[i] - s[0].energy[i]);
                 decades[k] += pow(log10(s[k].energy[i] / s[0].energy[i]), 2) / ELEMENTS;

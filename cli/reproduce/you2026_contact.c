@@ -140,11 +140,11 @@ static void run_drop(Report *r, const Drop *drop, int k, bool printed, double gr
         snprintf(name, 48, "%sno decay", printed ? "as printed, " : "");
     snprintf(what, sizeof what, "%.40s, %.40s", drop->name, name);
     *c = (Curve){0};
-    BrioSim *sim = report_scene(r,
-                                "time: {h: 1/120}\ngravity: [0, -9.8, 0]\nsolver: {tol: "
-                                "0.01}\nintegrator: {type: a-search, ground: %.17g%s%s}\n%s",
-                                ground, printed ? ", flight: false, momentum: false" : "", decay,
-                                drop->text);
+    BrioSim *sim =
+        report_scene(r,
+                     "time: {h: 1/120}\ngravity: [0, -9.8, 0]\nsolver: {tol: "
+                     "0.01}\nintegrator: {type: a-search, ground: %.17g%s%s}\n%s",
+                     ground, printed ? ", flight: false, momentum: false" : "", decay, drop->text);
     if (!sim) return;
     follow(r, sim, drop->seconds, what, c);
     if (!c->finished)
@@ -241,7 +241,8 @@ REPRODUCTION(you2026_fig13){
         "Shapes, drops and the shell's thickness are ours, so that only the targets of the energy "
         "can be compared, not its amount. The ground level is the energy of the ball "
         "lying on the floor, or of the capsule settled on the trampoline.",
-    .chosen = "meshes, shapes, drops, thickness; 5 % for \"closely adheres\", 0.3 s for \"around 1.8 s\"",
+    .chosen =
+        "meshes, shapes, drops, thickness; 5 % for \"closely adheres\", 0.3 s for \"around 1.8 s\"",
     .minutes = 8,
     .run = figure13,
 };
@@ -385,8 +386,8 @@ static void judge_dice(Report *r, const Rolls *o, int m)
     const Rolls *search = &o[m], *finer = &o[m + 1], *reference = &o[DICE_REFERENCE];
     char what[128];
     double far[2][REPORT_STARTS];
-#define PAIR(a, b, ...)                         \
-    snprintf(what, sizeof what, __VA_ARGS__);   \
+#define PAIR(a, b, ...)                       \
+    snprintf(what, sizeof what, __VA_ARGS__); \
     judge_pairs(r, a, b, what)
     report_section(r, "%s: differences of runs from the same start, median of %d",
                    dice_method[m].name, REPORT_STARTS);
@@ -413,8 +414,10 @@ static void plot_dice(Report *r, Rolls *o)
     BrioPlotSeries series[3][DICE_METHODS];
     for (int i = 0; i < DICE; i++) mu[i] = i * i / 49.0;
     for (int m = 0; m < DICE_METHODS; m++) {
-        series[0][m] = (BrioPlotSeries){
-            .name = dice_method[m].name, .count = o[m].first.count, .x = o[m].first.time, .y = o[m].first.energy};
+        series[0][m] = (BrioPlotSeries){.name = dice_method[m].name,
+                                        .count = o[m].first.count,
+                                        .x = o[m].first.time,
+                                        .y = o[m].first.energy};
         series[1][m] = (BrioPlotSeries){.name = dice_method[m].name,
                                         .mark = BRIO_PLOT_LINE_AND_POINTS,
                                         .count = DICE,
@@ -500,11 +503,12 @@ REPRODUCTION(you2026_fig12){
     .name = "you2026-fig12",
     .paper = "You2026",
     .summary = "figure 12: eight dice with growing friction, A-search against BDF2",
-    .about = "The scene dice with 27 nodes and 48 tets a die (the paper: about 729 and 3072), 2 s of "
-             "its 6 (the figure shows 0.75 s to 2 s), without decay. Rolling dice are chaotic: "
-             "every method runs from sixteen starts, in fifteen of which each die has 1 mm/s more "
-             "in a direction of its own, and runs from the same start are compared. The reference "
-             "has steps of 1/960 s (the paper: 1/3000).",
+    .about =
+        "The scene dice with 27 nodes and 48 tets a die (the paper: about 729 and 3072), 2 s of "
+        "its 6 (the figure shows 0.75 s to 2 s), without decay. Rolling dice are chaotic: "
+        "every method runs from sixteen starts, in fifteen of which each die has 1 mm/s more "
+        "in a direction of its own, and runs from the same start are compared. The reference "
+        "has steps of 1/960 s (the paper: 1/3000).",
     .chosen = "the mesh, how the dice are turned at first, the sixteen starts",
     .minutes = 6,
     .run = figure12,

@@ -10,9 +10,9 @@ typedef struct Outcome {
     double initial_kinetic, last_kinetic, change; /* of the total energy, over the run */
     /* largest total energy above the first, over the first kinetic */
     double max;
-    double spin; /* last angular momentum about z over the first */
-    double mean; /* mean change of the total energy over the run */
-    double away; /* mean of its size */
+    double spin;  /* last angular momentum about z over the first */
+    double mean;  /* mean change of the total energy over the run */
+    double away;  /* mean of its size */
     double turns; /* of the centre about the pivot, forward less backward */
     double wall;
 } Outcome;

@@ -65,8 +65,7 @@ static double bar_columns(Report *r, const char *name, const char *integrator, d
             double fine = you2026_table2_values[c][3][1];
             snprintf(what, sizeof what, "%s, %s bar, h = 1/%g s", name, you2026_stiffness[c],
                      you2026_inverse_h[h]);
-            Bounce b =
-                bounce(r, you2026_wave_speed[c], 1 / you2026_inverse_h[h], integrator, what);
+            Bounce b = bounce(r, you2026_wave_speed[c], 1 / you2026_inverse_h[h], integrator, what);
             if (b.finished)
                 report_number(r, fine, b.speed, "%s: energy x %.3f, at most x %.3f", what, b.kept,
                               b.highest);
@@ -118,7 +117,8 @@ static void general(Report *r)
     for (int k = 0; k < TABLEAUS; k++)
         snprintf(integrator[k], sizeof integrator[k], "{type: decoupled, %s, alpha: search}",
                  tableaus[k].settings);
-    report_section(r, "order of alpha-search: a soft box, stretched and spinning, 64 and 128 steps");
+    report_section(r,
+                   "order of alpha-search: a soft box, stretched and spinning, 64 and 128 steps");
     if (!box_after(r, "rk4", 2048, exact)) return;
     for (int k = 0; k < TABLEAUS; k++)
         report_value(r, tableaus[k].order, order_of(r, integrator[k], exact), 0.2,

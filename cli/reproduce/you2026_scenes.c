@@ -154,12 +154,11 @@ REPRODUCTION(you2026_fig10){
     .run = figure10,
 };
 
-static const Method bounce_method[] = {
-    {"BDF2, 1/120", "bdf2", 120},
-    {"A-1, 1/120", "a-1", 120},
-    {"A-search, 1/120", "a-search", 120},
-    {"A-search as printed", YOU2026_PRINTED, 120},
-    {"A-search, tau = 5 s", NULL, 120}};
+static const Method bounce_method[] = {{"BDF2, 1/120", "bdf2", 120},
+                                       {"A-1, 1/120", "a-1", 120},
+                                       {"A-search, 1/120", "a-search", 120},
+                                       {"A-search as printed", YOU2026_PRINTED, 120},
+                                       {"A-search, tau = 5 s", NULL, 120}};
 enum { BOUNCE_BDF2, BOUNCE_A1, BOUNCE_SEARCH, BOUNCE_PRINTED, BOUNCE_DECAY, BOUNCE_METHODS };
 
 static void plot_bounces(Report *r, Bounces b[3][BOUNCE_METHODS])

@@ -17,79 +17,150 @@ typedef struct Run {
 typedef struct Row {
     const char *name, *scene, *sizes; /* the paper's sizes */
     const char *sets[MAX_SETS];
-    /* 1: rest is where all bodies are set down by the first distance from the floor; NAN: where they
-     * settle */
+    /* 1: rest is where all bodies are set down by the first distance from the floor; NAN: where
+     * they settle */
     double drop;
     Run run[MAX_RUNS];
 } Row;
 
-#define SEARCH(h, s, n, is_long)                         \
+#define SEARCH(h, s, n, is_long)                                \
     {"A-search as printed", YOU2026_PRINTED, h, s, n, is_long}, \
-    {"A-search", "a-search", h, NAN, NAN, is_long}
-#define BDF2(h, s, n, is_long) {"BDF2", "bdf2", h, s, n, is_long}
-#define BLEND(h, is_long) {"blend", "blend", h, NAN, NAN, is_long}
-#define DECAY(tau, ground, s, n)                                                               \
-    {"A-search, tau = " #tau " s",                                                             \
-     "{type: a-search, flight: false, momentum: false, decay: " #tau ", ground: " #ground "}", \
-     120, s, n, true}
+    {                                                           \
+        "A-search", "a-search", h, NAN, NAN, is_long            \
+    }
+#define BDF2(h, s, n, is_long)           \
+    {                                    \
+        "BDF2", "bdf2", h, s, n, is_long \
+    }
+#define BLEND(h, is_long)                      \
+    {                                          \
+        "blend", "blend", h, NAN, NAN, is_long \
+    }
+#define DECAY(tau, ground, s, n)                                                                 \
+    {                                                                                            \
+        "A-search, tau = " #tau " s",                                                            \
+            "{type: a-search, flight: false, momentum: false, decay: " #tau ", ground: " #ground \
+            "}",                                                                                 \
+            120, s, n, true                                                                      \
+    }
 /* with targets of its own */
-#define TARGET(text, s, n)                                                                  \
-    {"A-search as printed", "{type: a-search, flight: false, momentum: false, " text "}", 120, s, \
-     n, true},                                                                              \
-    {"A-search", "{type: a-search, " text "}", 120, NAN, NAN, true}
+#define TARGET(text, s, n)                                            \
+    {"A-search as printed",                                           \
+     "{type: a-search, flight: false, momentum: false, " text "}",    \
+     120,                                                             \
+     s,                                                               \
+     n,                                                               \
+     true},                                                           \
+    {                                                                 \
+        "A-search", "{type: a-search, " text "}", 120, NAN, NAN, true \
+    }
 
 static const Row rows[] = {
-    {"soft square", "cube-soft", "1.3k nodes, 6.0k tets", {NULL}, NAN,
+    {"soft square",
+     "cube-soft",
+     "1.3k nodes, 6.0k tets",
+     {NULL},
+     NAN,
      {SEARCH(30, 27.6, 902, false), BDF2(30, 20.3, 661, false), BLEND(30, false),
       BDF2(60, 28.3, 1203, false), BDF2(1500, 160.0, 16143, true)}},
-    {"stiff square", "cube-stiff", "1.3k nodes, 6.0k tets", {NULL}, NAN,
+    {"stiff square",
+     "cube-stiff",
+     "1.3k nodes, 6.0k tets",
+     {NULL},
+     NAN,
      {SEARCH(30, 43.8, 1500, false), BDF2(30, 27.3, 822, false), BLEND(30, false),
       BDF2(60, 43.0, 1349, false), BDF2(1500, 282.8, 30000, true)}},
-    {"twisted bar", "twisted-bar", "4.8k nodes, 24k tets", {NULL}, NAN,
+    {"twisted bar",
+     "twisted-bar",
+     "4.8k nodes, 24k tets",
+     {NULL},
+     NAN,
      {SEARCH(30, 113.5, 947, false), BDF2(30, 60.8, 409, false), BLEND(30, true),
       BDF2(90, 98.6, 1546, true), BDF2(1500, 184.5, 1632, true)}},
-    {"suspended armadillo", "suspended", "28k nodes, 110k tets",
+    {"suspended armadillo",
+     "suspended",
+     "28k nodes, 110k tets",
      {"bodies.0.shape={type: figure, of: bunny, size: 0.5, cells: 46}",
       "bodies.0.material={type: corotated, E: 1e5, nu: 0.3, rho: 1000}",
       "bodies.0.transform={translate: [0, 0, 0]}",
       "bodies.0.velocity={gradient: [[0, 0, 0], [0, 1, 0], [0, 0, 0]], about: [0, 0.5, 0]}",
-      "bodies.0.fix=[{box: [[-1, 0.42, -1], [1, 1, 1]]}]", "probes=[]"}, NAN,
+      "bodies.0.fix=[{box: [[-1, 0.42, -1], [1, 1, 1]]}]", "probes=[]"},
+     NAN,
      {SEARCH(30, 1458.7, 1870, true), BDF2(30, 396.6, 453, true), BLEND(30, true),
       BDF2(300, 1020.9, 5750, true)}},
-    {"soft ball", "ball-soft", "1.6k nodes, 7.1k tets", {NULL}, 1,
+    {"soft ball",
+     "ball-soft",
+     "1.6k nodes, 7.1k tets",
+     {NULL},
+     1,
      {SEARCH(120, 75.0, 2681, false), BDF2(120, 36.3, 868, false), BDF2(600, 137.5, 8342, true),
       BDF2(3000, 581.8, 60097, true)}},
-    {"medium ball", "ball-medium", "1.6k nodes, 7.1k tets", {NULL}, 1,
+    {"medium ball",
+     "ball-medium",
+     "1.6k nodes, 7.1k tets",
+     {NULL},
+     1,
      {SEARCH(120, 68.3, 1683, false), BDF2(120, 34.6, 423, false), BDF2(600, 163.8, 6955, true),
       BDF2(3000, 516.2, 32637, true)}},
-    {"stiff ball", "ball-stiff", "1.6k nodes, 7.1k tets", {NULL}, 1,
+    {"stiff ball",
+     "ball-stiff",
+     "1.6k nodes, 7.1k tets",
+     {NULL},
+     1,
      {SEARCH(120, 94.2, 2391, false), BDF2(120, 37.3, 326, false), BDF2(600, 213.5, 5739, true),
       BDF2(3000, 657.6, 30674, true)}},
-    {"stiff ball, affine", "ball-affine", "0.6k nodes, 1.3k faces", {NULL}, 1,
+    {"stiff ball, affine",
+     "ball-affine",
+     "0.6k nodes, 1.3k faces",
+     {NULL},
+     1,
      {SEARCH(120, 224.9, 8902, false), BDF2(120, 48.4, 1221, false), BDF2(600, 227.7, 6064, false),
       BDF2(3000, 1252.8, 32514, true)}},
-    {"membrane", "membrane", "16k nodes, 31k faces", {NULL}, NAN,
+    {"membrane",
+     "membrane",
+     "16k nodes, 31k faces",
+     {NULL},
+     NAN,
      {SEARCH(120, 286.5, 954, false), BDF2(120, 185.9, 442, false), BLEND(120, true),
       BDF2(240, 284.0, 804, true), BDF2(3000, 1213.2, 12762, true)}},
-    {"dice", "dice", "5.8k nodes, 24.6k tets", {NULL}, 1,
+    {"dice",
+     "dice",
+     "5.8k nodes, 24.6k tets",
+     {NULL},
+     1,
      {SEARCH(120, 326.6, 4659, false), BDF2(120, 307.3, 5744, false),
       BDF2(3000, 2413.3, 146443, true)}},
-    {"bunny stairs", "stairs", "7.5k nodes, 19k tets",
+    {"bunny stairs",
+     "stairs",
+     "7.5k nodes, 19k tets",
      {"bodies.0.shape={type: figure, of: bunny, size: 0.25, cells: 29}",
-      "bodies.0.transform={translate: [0.97, 1.08, 0]}"}, 1,
+      "bodies.0.transform={translate: [0.97, 1.08, 0]}"},
+     1,
      {SEARCH(120, 530.9, 4534, true), DECAY(2, 3.6, 342.1, 2248), DECAY(1, 3.6, 369.1, 2092),
       BDF2(120, NAN, NAN, true)}},
-    {"armadillo trampoline", "trampoline", "33k nodes, 110k tets",
+    {"armadillo trampoline",
+     "trampoline",
+     "33k nodes, 110k tets",
      {"bodies.0.shape={type: figure, of: bunny, size: 0.5, cells: 46}",
-      "bodies.0.transform={translate: [0.03, 0.42, 0.02]}"}, NAN,
+      "bodies.0.transform={translate: [0.03, 0.42, 0.02]}"},
+     NAN,
      {SEARCH(120, 7570.9, 13145, true), DECAY(3, -4, 6502.7, 10975), DECAY(1.5, -4, 4498.0, 7411),
       BDF2(120, NAN, NAN, true)}},
-    {"chain net", "chain-net", "47k nodes, 93k faces", {NULL}, NAN,
-     {TARGET("energy_scale: 0.95, decay: [[1, 1]], ground: -1.3", 6612.0, 21683), BDF2(120, NAN, NAN, true)}},
-    {"bunny splash", "splash", "19k nodes, 43k tets",
+    {"chain net",
+     "chain-net",
+     "47k nodes, 93k faces",
+     {NULL},
+     NAN,
+     {TARGET("energy_scale: 0.95, decay: [[1, 1]], ground: -1.3", 6612.0, 21683),
+      BDF2(120, NAN, NAN, true)}},
+    {"bunny splash",
+     "splash",
+     "19k nodes, 43k tets",
      {"bodies.0.shape={type: figure, of: bunny, size: 0.25, cells: 23}",
-      "bodies.0.transform={translate: [0, 0.70, 0]}"}, NAN,
-     {TARGET("energy_scale: 0.95, decay: [[1, 1], [1.5, 0.5]], ground: 55", 1303.1, 5799), BDF2(120, NAN, NAN, true)}},
+      "bodies.0.transform={translate: [0, 0.70, 0]}"},
+     NAN,
+     {TARGET("energy_scale: 0.95, decay: [[1, 1], [1.5, 0.5]], ground: 55", 1303.1, 5799),
+      BDF2(120, NAN, NAN, true)}},
 };
 
 /* What a run did; energies above rest over the first. */
@@ -241,8 +312,9 @@ REPRODUCTION(you2026_table1){
              "the same step and at the one that took the paper a similar time. A bunny of 28k "
              "nodes takes the armadillo's place; with a tet mesh of your own: --set "
              "bodies.0.mesh=FILE on the scenes suspended and trampoline.",
-    .chosen = "the bunny, how it is held, the stairs, the drops, the net's pattern, friction on the "
-              "stairs",
+    .chosen =
+        "the bunny, how it is held, the stairs, the drops, the net's pattern, friction on the "
+        "stairs",
     .minutes = 20,
     .run = table1,
 };

@@ -514,13 +514,13 @@ static BrioStatus search_step(BrioStepper *s, double h)
     if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
     /* more would go into motion that the solves do not resolve */
     if (gain > 1) max = fmin(max, 1);
-    double alpha = brio__search_alpha(
-        &(BrioSearch){.excess = excess,
-                      .linear = linear,
-                      .square = square,
-                      .scale = kinetic + fabs(potential) + fabs(target),
-                      .min = fmin(brio_stepper_value(s, "alpha_min"), max),
-                      .max = max});
+    double alpha =
+        brio__search_alpha(&(BrioSearch){.excess = excess,
+                                         .linear = linear,
+                                         .square = square,
+                                         .scale = kinetic + fabs(potential) + fabs(target),
+                                         .min = fmin(brio_stepper_value(s, "alpha_min"), max),
+                                         .max = max});
     if (skips(s, excess - linear + square / 2)) alpha = 1;
     target -= alpha * keeps * rubbed;
     if (rubbed != 0) count_rub(s, h, q, alpha * fraction);

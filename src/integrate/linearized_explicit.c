@@ -15,10 +15,11 @@
  *
  * Divergence, looked for in every inner step: the displacement since the forces were linearised
  * lives in modes beyond the limit, d.K d > (4/h_l^2) d.M d, or is not finite. (K d is the force of
- * the next inner step, so this costs a product with M.) Then, as in the paper, the latest inner step
- * is discarded, and K, D and k0 are evaluated again where the one before it ended; the rest of the
- * step goes on from there. If the very first inner step after that diverges and k0 has not grown,
- * the step is tried in halves. The number of inner steps is reported as the step's iterations. */
+ * the next inner step, so this costs a product with M.) Then, as in the paper, the latest inner
+ * step is discarded, and K, D and k0 are evaluated again where the one before it ended; the rest of
+ * the step goes on from there. If the very first inner step after that diverges and k0 has not
+ * grown, the step is tried in halves. The number of inner steps is reported as the step's
+ * iterations. */
 #include "integrator.h"
 
 enum { FORM_FORWARD, FORM_SYMPLECTIC };
@@ -107,9 +108,9 @@ static double inner_steps(double h, double k0, double d)
     return fmax(ceil(h * (d + sqrt(d * d + 4 * k0)) / 4 * (1 + 1e-12)), 1);
 }
 
-/* Where the inner steps are: the pose at which the forces were linearised with their gradient there,
- * the displacement from it and the velocities; both before the latest inner step; what is left of
- * the step. */
+/* Where the inner steps are: the pose at which the forces were linearised with their gradient
+ * there, the displacement from it and the velocities; both before the latest inner step; what is
+ * left of the step. */
 typedef struct Course {
     BrioStepper *s;
     double h, left;

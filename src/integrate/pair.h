@@ -34,9 +34,9 @@ bool brio__pair_is_sequential(const BrioPair *pair);
 /* Whether all stages are evaluations. */
 bool brio__pair_is_explicit(const BrioPair *pair);
 
-/* One step from the state's positions and from the velocities in v to (q, v). `slope`, unless NULL: sum b_i grad P(Q_i). Uses the scratch
- * vectors from `scratch` on. The solves are counted in the ledger with `weight` times b_i;
- * BRIO_NOT_COUNTED: not. */
+/* One step from the state's positions and from the velocities in v to (q, v). `slope`, unless NULL:
+ * sum b_i grad P(Q_i). Uses the scratch vectors from `scratch` on. The solves are counted in the
+ * ledger with `weight` times b_i; BRIO_NOT_COUNTED: not. */
 BrioStatus brio__pair_step(BrioStepper *stepper, const BrioPair *pair, double h, double weight,
                            int scratch, double *slope, double *q, double *v);
 

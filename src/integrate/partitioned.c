@@ -1,7 +1,7 @@
 /* Symplectic partitioned Runge-Kutta methods [You2026, Sec. 3.2 and App. B; Hairer2006, Ch. VI.4]:
  * a tableau for positions and its symplectic adjoint for velocities, coupled (pair.h). Over
- * backward Euler this is symplectic Euler, over the trapezoidal rule it is Verlet's method (pairs
- * of Lobatto IIIA and IIIB). What the paper compares its decoupled methods with: for SDIRK2 the
+ * forward Euler this is symplectic Euler with velocities first, over backward Euler with positions
+ * first, over the trapezoidal rule Verlet's method (pairs of Lobatto IIIA and IIIB). What the paper compares its decoupled methods with: for SDIRK2 the
  * trace of its matrix has no bound, so it is for short steps.
  *
  * Damping acts for h/2 before and after the pair, each time by Heun's method at a fixed pose

@@ -18,7 +18,7 @@ struct BrioStepper {
     BrioComponents *components; /* for integrators with the trait BRIO_USES_COMPONENTS */
     /* what the integrator works on: a copy that replaces the caller's when all goes well */
     BrioState *state;
-    BrioState *before;             /* the caller's at the start of the step, to put back */
+    BrioState *before; /* the caller's at the start of the step, to put back */
     double *scratch[BRIO_SCRATCH + BRIO_SCRATCH_MORE]; /* each made when it is first asked for */
     /* what the ledger books when the step is accepted: forces, weighted by their fraction in the
      * velocity change */
