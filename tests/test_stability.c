@@ -147,6 +147,38 @@ static void decoupled_sdirk2(void **state)
     brio__oscillator_free(o);
 }
 
+/* Adjoints whose stages are coupled, solved together (integrate/pair.c), and pairs. With R(z) of
+ * the tableau the decoupled method has det = 1 and trace = Re R + Re 1/R(-z) [You2026, App. C];
+ * every symplectic pair has det = 1. TOLERANCE 1e-8: Newton's method ends at 1e-13 of the places,
+ * and the second difference of places that it stands for loses the rest. */
+static void coupled_stages(void **state)
+{
+    (void)state;
+    const long double g = 0.43586652150845899942L, b = 1 - sqrtl(0.5L);
+    for (int tableau = 9; tableau <= 10; tableau++) {
+        BrioOscillator *o = oscillator("decoupled", "tableau", tableau, 1);
+        BrioOscillator *pair = oscillator("partitioned", "tableau", tableau, 1);
+        double trace = 0, det = 0, symplectic_det = 0;
+        for (int i = 0; i <= 48; i++) {
+            double Y = pow(10, -4 + i / 6.0);
+            long double complex z = I * sqrtl(Y), R[2];
+            for (int s = 0; s < 2; s++, z = -z)
+                R[s] = tableau == 10 ? (1 + (1 - 3 * g) * z + (0.5L - 3 * g + 3 * g * g) * z * z) /
+                                           ((1 - g * z) * (1 - g * z) * (1 - g * z))
+                                     : (1 + (1 - 2 * b) * z) / ((1 - b * z) * (1 - b * z));
+            BrioAmplification a = measure(o, Y, 0, 1);
+            trace = fmax(trace, relative(a.trace, creall(R[0] + 1 / R[1])));
+            det = fmax(det, fabs(a.det - 1));
+            if (Y < 30) symplectic_det = fmax(symplectic_det, fabs(measure(pair, Y, 0, 1).det - 1));
+        }
+        print_message("%s: decoupled trace to %.1e, determinant 1 to %.1e, of the pair to %.1e\n",
+                      tableau == 10 ? "sdirk3" : "tr-bdf2", trace, det, symplectic_det);
+        assert_true(trace < 1e-8 && det < 1e-8 && symplectic_det < 1e-8);
+        brio__oscillator_free(o);
+        brio__oscillator_free(pair);
+    }
+}
+
 /* ---- with damping ----------------------------------------------------------------------- */
 
 typedef struct Matrix {
@@ -713,19 +745,13 @@ static void springs_only_core(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),
-        cmocka_unit_test(decoupled_sdirk2),
-        cmocka_unit_test(decoupled_wide),
-        cmocka_unit_test(damped_forms),
-        cmocka_unit_test(histories),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(inner_steps),
-        cmocka_unit_test(divergence),
-        cmocka_unit_test(position_based),
-        cmocka_unit_test(springs_only_core),
-        cmocka_unit_test(command),
-        cmocka_unit_test(scene_limits),
+        cmocka_unit_test(closed_forms),   cmocka_unit_test(decoupled_sdirk2),
+        cmocka_unit_test(decoupled_wide), cmocka_unit_test(coupled_stages),
+        cmocka_unit_test(damped_forms),   cmocka_unit_test(histories),
+        cmocka_unit_test(refusals),       cmocka_unit_test(limits),
+        cmocka_unit_test(inner_steps),    cmocka_unit_test(divergence),
+        cmocka_unit_test(position_based), cmocka_unit_test(springs_only_core),
+        cmocka_unit_test(command),        cmocka_unit_test(scene_limits),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define REPRODUCE(symbol) extern const Reproduction reproduction_##symbol;
@@ -219,6 +220,86 @@ bool report_steps(Report *r, BrioSim *sim, int64_t steps, double max, const char
 
 bool report_fine(const Report *r) { return r->fine; }
 
+/* ---- ensembles -------------------------------------------------------------------------- */
+
+Quartiles report_quartiles(double *value, int count)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++)
+        if (!isnan(value[i])) value[n++] = value[i];
+    if (n == 0) return (Quartiles){0, NAN, NAN, NAN};
+    qsort(value, (size_t)n, sizeof *value, brio__ascending);
+    double at[3];
+    for (int k = 0; k < 3; k++) {
+        double place = (k + 1) * (n - 1) / 4.0;
+        int below = (int)place;
+        at[k] = value[below];
+        if (below + 1 < n) at[k] += (place - below) * (value[below + 1] - value[below]);
+    }
+    return (Quartiles){n, at[0], at[1], at[2]};
+}
+
+void report_perturb(BrioSim *sim, int start, double speed)
+{
+    const BrioSystem *system = brio_sim_system(sim);
+    for (int b = 0; start > 0 && b < brio_system_bodies(system); b++) {
+        int64_t n = brio_body_vertices(system, b);
+        double *v = brio__alloc(3 * (size_t)n, sizeof *v);
+        /* three angles of a sequence that repeats for no start and body [golden ratio] */
+        double turn = 2 * 3.14159265358979323846 * fmod(0.6180339887498949 * (start * 131 + b), 1);
+        double up = fmod(0.7548776662466927 * (start * 131 + b), 1) * 2 - 1;
+        double across = sqrt(1 - up * up);
+        if (!v) abort();
+        brio_sim_velocities(sim, b, v);
+        for (int64_t i = 0; i < n; i++) {
+            v[3 * i] += speed * across * cos(turn);
+            v[3 * i + 1] += speed * up;
+            v[3 * i + 2] += speed * across * sin(turn);
+        }
+        brio_sim_set_velocities(sim, b, v, NULL);
+        brio__free(v);
+    }
+}
+
+/* ---- stored figures --------------------------------------------------------------------- */
+
+static const struct {
+    const char *reproduction, *key;
+    double value;
+    const char *date, *commit;
+} stored[] = {
+#define STORED(reproduction, key, value, date, commit) {reproduction, key, value, date, commit},
+#include "stored.def"
+#undef STORED
+    {NULL, NULL, NAN, NULL, NULL}};
+
+double report_stored(Report *r, double paper, const char *key, const char *what)
+{
+    for (int i = 0; stored[i].key; i++)
+        if (!strcmp(stored[i].reproduction, r->what->name) && !strcmp(stored[i].key, key)) {
+            report_number(r, paper, stored[i].value, "%s (stored %s, %s)", what, stored[i].date,
+                          stored[i].commit);
+            return stored[i].value;
+        }
+    report_number(r, paper, NAN, "%s (not stored yet: --fine)", what);
+    return NAN;
+}
+
+void report_store(Report *r, const char *key, double value)
+{
+    char path[4096], date[32] = "";
+    time_t now = time(NULL);
+    if (!r->fine || !r->out || isnan(value)) return;
+    mkdir(r->out, 0777);
+    snprintf(path, sizeof path, "%s/stored.def", r->out);
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    FILE *file = fopen(path, "a");
+    if (!file) return report_fact(r, false, "%s cannot be written: %s", path, strerror(errno));
+    fprintf(file, "STORED(\"%s\", \"%s\", %.9g, \"%s\", \"%s\")\n", r->what->name, key, value, date,
+            reproduction_commit());
+    report_close(r, file);
+}
+
 /* ---- files ------------------------------------------------------------------------------ */
 
 FILE *report_file(Report *r, const char *name)
@@ -281,12 +362,18 @@ static int reproduce(Report *r)
         brio__json_text(json, "name", r->what->name);
         brio__json_text(json, "paper", brio__citation(r->what->paper));
         brio__json_text(json, "commit", reproduction_commit());
+        if (r->what->chosen) brio__json_text(json, "chosen", r->what->chosen);
         brio__json_open(json, "lines", '[');
     }
     if (r->words) {
         printf("%s: %s\n", r->what->name, r->what->summary);
         print_wrapped(stdout, brio__citation(r->what->paper), 2, 110);
         if (r->what->about) print_wrapped(stdout, r->what->about, 2, 110);
+        if (r->what->chosen) {
+            char text[2048];
+            snprintf(text, sizeof text, "Chosen by us: %s.", r->what->chosen);
+            print_wrapped(stdout, text, 2, 110);
+        }
     }
     r->started = r->shown = brio__seconds();
     r->what->run(r);

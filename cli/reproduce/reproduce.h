@@ -16,7 +16,9 @@ typedef struct Reproduction {
     const char *paper;   /* citation key */
     const char *summary; /* one line */
     const char *about;   /* settings, and where they differ from the paper and why; may be NULL */
-    double minutes;      /* on two cores, about */
+    const char
+        *chosen;    /* what the paper does not state, and we have set: sizes, bounds; may be NULL */
+    double minutes; /* on two cores, about */
     void (*run)(Report *report);
 } Reproduction;
 
@@ -64,6 +66,27 @@ void report_progress(Report *report, double fraction, const char *format, ...)
 
 /* Whether references that take long are wanted too (--fine). */
 bool report_fine(const Report *report);
+
+/* ---- ensembles, for motion that is chaotic ------------------------------------------------ */
+
+enum { REPORT_STARTS = 16 };
+typedef struct Quartiles {
+    int count; /* of the values that are numbers */
+    double low, median, high;
+} Quartiles;
+/* Sorts the values. */
+Quartiles report_quartiles(double *value, int count);
+/* Start 0 is the scene itself; in the others every body has a velocity of its own more, of `speed`
+ * m/s in a direction that depends on the start and the body only. */
+void report_perturb(BrioSim *sim, int start, double speed);
+
+/* ---- figures that are stored (stored.def) -------------------------------------------------- */
+
+/* A figure of a run that takes long, with its date and commit, without a verdict; a note if there
+ * is none. Returns it, or NAN. */
+double report_stored(Report *report, double paper, const char *key, const char *what);
+/* With --fine and -o: notes a figure for stored.def. */
+void report_store(Report *report, const char *key, double value);
 
 /* A file (plot, table) in the folder that the user gave with -o; NULL, without complaint, if none
  * was given. The caller closes it with report_close. */

@@ -242,6 +242,10 @@ static void one(Page *p, const Entry *entry)
     snprintf(text, sizeof text, "%s (%s).", entry->what->summary, entry->what->paper);
     paragraph(p, text);
     if (entry->what->about) paragraph(p, entry->what->about);
+    if (entry->what->chosen) {
+        snprintf(text, sizeof text, "Chosen by us: %s.", entry->what->chosen);
+        paragraph(p, text);
+    }
     seconds_text(c->seconds, wall, sizeof wall);
     snprintf(text, sizeof text, "%d met, %d missed, %d refuted; %s; commit %s.", c->met, c->missed,
              c->refuted, wall, text_of(entry->root, "commit"));

@@ -1,5 +1,5 @@
 /* [You2026], table 2 and figures 16 to 19: a bar against a wall; appendix E: one particle and a
- * wall. */
+ * wall. Appendix D and the general method are in you2026_general.c. */
 #include "you2026.h"
 
 /* ---- table 2 and figures 16-19: a bar against a wall ------------------------------------ */
@@ -7,7 +7,7 @@
 enum { ELEMENTS = 30, NODES = ELEMENTS + 1 };
 
 /* The bar of Sec. 5.5 with its settings recovered; E = rho c^2 with rho = 10 kg/m. */
-static BrioSim *bar(Report *r, double c, double h, const char *integrator, const char *damping)
+BrioSim *you2026_bar(Report *r, double c, double h, const char *integrator, const char *damping)
 {
     return report_scene(
         r,
@@ -55,14 +55,16 @@ static void bar_spectrum(BrioSim *sim, double c, Spectrum *s)
     }
 }
 
-/* Runs the bar for 5 s; the final speed of its centre of mass, or NAN. */
+/* Runs the bar for 5 s; the final speed of its centre of mass, or NAN. Start 0 is that of the
+ * paper; others are 1 nm/s and less faster or slower. */
 static double bounce(Report *r, double c, double h, const char *integrator, const char *damping,
-                     Spectrum *spectrum, const char *what)
+                     int start, Spectrum *spectrum, const char *what)
 {
-    BrioSim *sim = bar(r, c, h, integrator, damping);
+    BrioSim *sim = you2026_bar(r, c, h, integrator, damping);
     if (!sim) return NAN;
     double speed = NAN;
     BrioLedger ledger;
+    report_perturb(sim, start, 1e-9);
     if (report_steps(r, sim, (int64_t)round(5 / h), INFINITY, what) &&
         brio_sim_ledger(sim, &ledger) == BRIO_OK)
         speed = ledger.momentum[0] / 10;
@@ -73,11 +75,10 @@ static double bounce(Report *r, double c, double h, const char *integrator, cons
 
 static const char *const methods[3] = {"bdf2", "a-1", "a-search"};
 
-static const double wave_speed[3] = {1, 10, 100}, inverse_h[4] = {30, 300, 3000, 30000};
-
-static const char *const stiffness[3] = {"soft", "medium", "stiff"};
-
-static const double paper_table2[4][4][3] = {
+const double you2026_wave_speed[3] = {1, 10, 100};
+const double you2026_inverse_h[4] = {30, 300, 3000, 30000};
+const char *const you2026_stiffness[3] = {"soft", "medium", "stiff"};
+const double you2026_table2_values[4][4][3] = {
     /* soft, medium, stiff, damped soft; h; method */
     {{.776, .810, .819}, {.760, .831, .816}, {.849, .849, .862}, {.864, .866, .856}},
     {{.742, .643, .632}, {.937, .934, .931}, {.965, .971, .972}, {.977, .977, .972}},
@@ -85,14 +86,28 @@ static const double paper_table2[4][4][3] = {
     {{.641, .661, .667}, {.624, .634, .636}, {.639, .629, .641}, {.643, .641, .643}},
 };
 
-/* Entries that depend on round-off or that independent programs with these settings do not meet
- * either. */
-static double tolerance(int c, int h, int method)
+/* Entries that independent programs with these settings do not meet to 0.003 either: they may
+ * depend on round-off, so sixteen starts are run. */
+static bool is_doubtful(int c, int h, int method)
 {
-    if (c == 2 && h == 1 && method == 2) return 0.012; /* stiff A-search at 1/300 */
-    if (c == 0 && h == 1 && method == 1) return 0.012; /* soft A-1 at 1/300 */
-    if (c == 0 && h == 2 && method == 2) return 0.02;  /* soft A-search at 1/3000 */
-    return 0.003;
+    return (c == 2 && h == 1 && method == 2) || /* stiff A-search at 1/300 */
+           (c == 0 && h == 1 && method == 1) || /* soft A-1 at 1/300 */
+           (c == 0 && h == 2 && method == 2);   /* soft A-search at 1/3000 */
+}
+
+/* Judged: the paper's speed is within 0.003 of what the starts lead to. */
+static void judge_starts(Report *r, int c, int h, int m, double first, const char *what)
+{
+    double speed[REPORT_STARTS] = {first}, paper = you2026_table2_values[c][h][m];
+    for (int k = 1; k < REPORT_STARTS; k++)
+        speed[k] = bounce(r, you2026_wave_speed[c], 1 / you2026_inverse_h[h], methods[m], "", k,
+                          NULL, what);
+    Quartiles q = report_quartiles(speed, REPORT_STARTS);
+    double low = q.count ? speed[0] : NAN, high = q.count ? speed[q.count - 1] : NAN;
+    double nearest = fmin(fmax(paper, low), high);
+    report_value(r, paper, nearest, 0.003,
+                 "%s, h = 1/%g s: nearest of %d starts, %.3f to %.3f (quartiles %.3f, %.3f)",
+                 methods[m], you2026_inverse_h[h], q.count, low, high, q.low, q.high);
 }
 
 static void plot_spectra(Report *r, const char *name, int c, Spectrum s[3][3])
@@ -111,7 +126,8 @@ static void plot_spectra(Report *r, const char *name, int c, Spectrum s[3][3])
                                             .count = NODES - 1,
                                             .x = f + 1,
                                             .y = s[h][m].energy + 1};
-        snprintf(title[h], sizeof title[h], "%s bar, h = 1/%g s", stiffness[c], inverse_h[h]);
+        snprintf(title[h], sizeof title[h], "%s bar, h = 1/%g s", you2026_stiffness[c],
+                 you2026_inverse_h[h]);
         plot[h] = (BrioPlot){.title = title[h],
                              .x = {.label = "frequency, rad/s"},
                              .y = {.label = "energy of the mode, J", .log = true},
@@ -127,19 +143,22 @@ static void table2(Report *r)
     Spectrum spectrum[3][3];
     for (int c = 0; c < 3; c++) {
         report_section(r, "%s bar (c = %g m/s): final speed of the centre of mass, m/s",
-                       stiffness[c], wave_speed[c]);
+                       you2026_stiffness[c], you2026_wave_speed[c]);
         for (int h = 0; h < 4; h++)
             for (int m = 0; m < 3; m++) {
                 char what[64];
-                snprintf(what, sizeof what, "%s bar, %s, h = 1/%g", stiffness[c], methods[m],
-                         inverse_h[h]);
-                double speed = bounce(r, wave_speed[c], 1 / inverse_h[h], methods[m], "",
-                                      h < 3 ? &spectrum[h][m] : NULL, what);
-                report_value(r, paper_table2[c][h][m], speed, tolerance(c, h, m), "%s, h = 1/%g s",
-                             methods[m], inverse_h[h]);
+                snprintf(what, sizeof what, "%s bar, %s, h = 1/%g", you2026_stiffness[c],
+                         methods[m], you2026_inverse_h[h]);
+                double speed = bounce(r, you2026_wave_speed[c], 1 / you2026_inverse_h[h],
+                                      methods[m], "", 0, h < 3 ? &spectrum[h][m] : NULL, what);
+                if (is_doubtful(c, h, m))
+                    judge_starts(r, c, h, m, speed, what);
+                else
+                    report_value(r, you2026_table2_values[c][h][m], speed, 0.003, "%s, h = 1/%g s",
+                                 methods[m], you2026_inverse_h[h]);
             }
         char name[64];
-        snprintf(name, sizeof name, "you2026-spectrum-%s.svg", stiffness[c]);
+        snprintf(name, sizeof name, "you2026-spectrum-%s.svg", you2026_stiffness[c]);
         plot_spectra(r, name, c, spectrum);
         if (c > 0) continue;
         report_section(r, "figure 17: energy of the soft bar's vibrations after the bounce, as a "
@@ -152,19 +171,20 @@ static void table2(Report *r)
                       "the mass at 0.05/s");
     for (int h = 0; h < 3; h++)
         for (int m = 0; m < 3; m++) {
-            double speed = bounce(r, 1, 1 / inverse_h[h], methods[m],
-                                  "damping: [{type: rayleigh, alpha: 0.05}]\n", NULL, "damped bar");
-            report_number(r, paper_table2[3][h][m], speed, "%s, h = 1/%g s", methods[m],
-                          inverse_h[h]);
+            double speed =
+                bounce(r, 1, 1 / you2026_inverse_h[h], methods[m],
+                       "damping: [{type: rayleigh, alpha: 0.05}]\n", 0, NULL, "damped bar");
+            report_number(r, you2026_table2_values[3][h][m], speed, "%s, h = 1/%g s", methods[m],
+                          you2026_inverse_h[h]);
         }
     report_section(r, "trapezoidal rule at h = 1/300 s");
     for (int c = 0; c < 3; c++) {
-        BrioSim *sim = bar(r, wave_speed[c], 1.0 / 300, "trapezoidal", "");
+        BrioSim *sim = you2026_bar(r, you2026_wave_speed[c], 1.0 / 300, "trapezoidal", "");
         if (!sim) continue;
         bool lives = report_steps(r, sim, 1500, 50, "trapezoidal");
         BrioLedger ledger;
         brio_sim_ledger(sim, &ledger);
-        report_note(r, "%s bar: %s (at %.3f s the energy is %.4g J of 5 J)", stiffness[c],
+        report_note(r, "%s bar: %s (at %.3f s the energy is %.4g J of 5 J)", you2026_stiffness[c],
                     lives ? "does not blow up" : "blows up", ledger.time, ledger.total);
         if (c == 0) report_fact(r, !lives, "the soft bar blows up, as the paper says");
         brio_sim_free(sim);
@@ -178,10 +198,10 @@ REPRODUCTION(you2026_table2){
     .about = "Settings that the paper leaves out were recovered by experiment: unit section, 1 m, "
              "30 equal elements, half masses at the ends, energy per unit "
              "length E/4 (F^2 - 1 - 2 ln F), wall at 0, bar from 0.1 m at -1 m/s, dhat = 0.01 m, "
-             "kappa = 1e6 N/m, 5 s, Newton to 1e-10 m/s. Three entries have a wider "
-             "tolerance: stiff A-search at 1/300 (other programs find 0.779 too), soft A-1 at "
-             "1/300 and soft A-search at 1/3000 (they depend on round-off).",
-    .minutes = 3,
+             "kappa = 1e6 N/m, 5 s, Newton to 1e-10 m/s. Three entries that other programs "
+             "do not meet either are run from sixteen starts, which differ by up to 1 nm/s.",
+    .chosen = "all settings that \"recovered\" stands for; the tolerance of 0.003; the damping",
+    .minutes = 3.5,
     .run = table2,
 };
 
@@ -199,10 +219,10 @@ static void figure19(Report *r)
     for (int h = 1; h < 3; h++) {
         Spectrum s[VARIANTS];
         double distance[VARIANTS] = {0}, decades[VARIANTS] = {0}, high[VARIANTS] = {0};
-        report_section(r, "medium bar, h = 1/%g s", inverse_h[h]);
+        report_section(r, "medium bar, h = 1/%g s", you2026_inverse_h[h]);
         for (int k = 0; k < VARIANTS; k++) {
-            double speed =
-                bounce(r, 10, 1 / inverse_h[h], variant[k].integrator, "", &s[k], variant[k].name);
+            double speed = bounce(r, 10, 1 / you2026_inverse_h[h], variant[k].integrator, "", 0,
+                                  &s[k], variant[k].name);
             for (int i = 1; i < NODES; i++) {
                 distance[k] += fabs(s[k].energy[i] - s[0].energy[i]);
                 decades[k] += pow(log10(s[k].energy[i] / s[0].energy[i]), 2) / ELEMENTS;
@@ -216,8 +236,10 @@ static void figure19(Report *r)
             report_number(r, NAN, sqrt(decades[k]), "%s: the same by logarithms, decades",
                           variant[k].name);
         }
-        report_fact(r, distance[4] < distance[1],
-                    "the sparse search is closer to A-1 than the full one is");
+        report_bound(r, distance[4] / distance[1], 0, 1,
+                     "the sparse search over the full one: distance from A-1, in J");
+        report_bound(r, sqrt(decades[4] / decades[1]), 0, 1,
+                     "the same in decades, as the figure's axis has it");
         if (h == 1)
             report_fact(r, high[4] < high[1],
                         "at 1/300 it avoids the full search's high frequencies");
@@ -250,7 +272,8 @@ REPRODUCTION(you2026_fig19){
     .about = "The paper shows spectra and compares them by eye; the distances between them are "
              "ours: the sum of the differences over all modes, and the root "
              "mean square of the logarithms' differences, which looks at the smallest energies as "
-             "much as at the largest.",
+             "much as at the largest. Both are judged.",
+    .chosen = "both distances; the highest third of the modes",
     .minutes = 0.5,
     .run = figure19,
 };
@@ -369,63 +392,4 @@ REPRODUCTION(you2026_collisions){
              "in the appendix has the other sign).",
     .minutes = 0.1,
     .run = collisions,
-};
-
-/* ---- appendix D: decoupled methods of second order -------------------------------------- */
-
-static const char *const wide = "{type: decoupled, tableau: sdirk2-wide}";
-
-/* Extremes of the trace for h^2 k/m from 1e-6 to 1e12, and the trace at its end; NAN: no matrix. */
-static double traces(const char *tableau, double *min, double *max)
-{
-    char set[64];
-    const char *const sets[] = {set};
-    BrioSimDef def;
-    BrioOscillator *o = NULL;
-    BrioAmplification a = {.trace = NAN};
-    snprintf(set, sizeof set, "integrator.tableau=%s", tableau);
-    *min = INFINITY, *max = -INFINITY;
-    BrioStatus status = brio__scene_integrator("decoupled", sets, 1, &def, NULL);
-    if (status == BRIO_OK) status = brio__oscillator_create(&def, 1, &o, NULL);
-    for (double Y = 1e-6; Y < 1.001e12 && status == BRIO_OK; Y *= 1.002) {
-        status = brio__oscillator_measure(o, Y, 0, 1, &a, NULL);
-        *min = fmin(*min, a.trace), *max = fmax(*max, a.trace);
-    }
-    brio__oscillator_free(o);
-    return status == BRIO_OK ? a.trace : NAN;
-}
-
-static void second_order(Report *r)
-{
-    double min, max;
-    report_section(r, "trace of the step's matrix for h^2 k/m from 1e-6 to 1e12");
-    double last = traces("sdirk2", &min, &max);
-    report_value(r, -sqrt(2) - 0.5, last, 1e-3, "sdirk2, gamma = 1 - 1/sqrt 2: limit");
-    report_value(r, -2.16, min, 0.005, "  least");
-    last = traces("sdirk2-wide", &min, &max);
-    report_bound(r, min, -2, 2, "sdirk2-wide, gamma = 1 + 1/sqrt 2: least");
-    report_bound(r, max, -2, 2, "  largest: stable at every step (the paper: there is none)");
-    report_value(r, sqrt(2) - 0.5, last, 1e-3, "  limit, sqrt 2 - 1/2 by our derivation");
-    report_section(r, "table 2 with sdirk2-wide beside A-1: final speed, m/s");
-    for (int c = 0; c < 3; c++)
-        for (int h = 0; h < 3; h++) {
-            char what[64];
-            snprintf(what, sizeof what, "%s bar, h = 1/%g s", stiffness[c], inverse_h[h]);
-            double speed = bounce(r, wave_speed[c], 1 / inverse_h[h], wide, "", NULL, what);
-            double fine = paper_table2[c][3][1];
-            report_bound(r, speed, 0.6, 1.001, "%s (A-1 %.3f; at 1/30000 %.3f)", what,
-                         paper_table2[c][h][1], fine);
-        }
-}
-
-REPRODUCTION(you2026_appendix_d){
-    .name = "you2026-appendix-d",
-    .paper = "You2026",
-    .summary = "appendix D: a decoupled method of second order that is stable at every step",
-    .about = "The paper says that no decoupled method over a stiffly accurate tableau of two "
-             "stages and order two is stable at every step. SDIRK2 with the larger root of "
-             "gamma^2 - 2 gamma + 1/2 is one; docs/decoupled.md has the derivation and the family. "
-             "The bounds of the bar's speeds say only that it bounces and gains nothing.",
-    .minutes = 0.3,
-    .run = second_order,
 };

@@ -1,8 +1,5 @@
-/* Reproductions of [You2026] on the scenes that ship with brio: bouncing balls, and the paper's
- * table of costs. */
-#include "reproduce.h"
-
-#include "internal.h"
+/* Reproductions of [You2026] on the scenes that ship with brio: bouncing balls. */
+#include "you2026.h"
 
 #include <string.h>
 
@@ -82,11 +79,6 @@ static Bounces drop(Report *r, const char *scene, const char *integrator, double
     return b;
 }
 
-typedef struct Method {
-    const char *name, *integrator;
-    double inverse_h;
-} Method;
-
 static void report_heights(Report *r, const Bounces *b, const char *name)
 {
     char text[128] = "";
@@ -115,7 +107,7 @@ static void figure10(Report *r)
                                     {"BDF2, 1/600", "bdf2", 600},
                                     {"A-1, 1/120", "a-1", 120},
                                     {"A-search, 1/120", "a-search", 120},
-                                    {"A-search as printed", "{type: a-search, flight: false}", 120},
+                                    {"A-search as printed", YOU2026_PRINTED, 120},
                                     {"BDF2, 1/3000", "bdf2", 3000}};
     enum { BDF2, BDF2_600, A1, SEARCH, PRINTED, REFERENCE, METHODS };
     for (int k = 0; k < 3; k++) {
@@ -130,9 +122,14 @@ static void figure10(Report *r)
                         method[m].name);
             report_heights(r, &b[m], method[m].name);
         }
-        report_fact(r, b[SEARCH].finished && mean_height(&b[SEARCH]) > mean_height(&b[BDF2]),
-                    "A-search bounces higher than BDF2 at the same step (mean %.3f, %.3f)",
-                    mean_height(&b[SEARCH]), mean_height(&b[BDF2]));
+        for (int m = SEARCH; m <= PRINTED; m++) {
+            report_fact(r, b[m].finished && mean_height(&b[m]) > mean_height(&b[BDF2]),
+                        "%s: higher than BDF2 at the same step (mean %.3f, %.3f)", method[m].name,
+                        mean_height(&b[m]), mean_height(&b[BDF2]));
+            report_fact(r, b[m].finished && mean_height(&b[m]) > mean_height(&b[BDF2_600]),
+                        "%s: higher than BDF2 at 1/600 (mean %.3f)", method[m].name,
+                        mean_height(&b[BDF2_600]));
+        }
         report_fact(r, b[A1].finished && mean_height(&b[A1]) > mean_height(&b[BDF2_600]),
                     "A-1 bounces higher than BDF2 at 1/600 (mean %.3f, %.3f)", mean_height(&b[A1]),
                     mean_height(&b[BDF2_600]));
@@ -152,16 +149,16 @@ REPRODUCTION(you2026_fig10){
              "(309 nodes; the scenes have 7 layers, the paper 1.6k nodes), so that short steps do "
              "not take long. "
              "The paper shows pictures and no numbers.",
+    .chosen = "the mesh; heights of rebounds as the measure",
     .minutes = 2,
     .run = figure10,
 };
 
-static const Method bounce_method[] = {
-    {"BDF2, 1/120", "bdf2", 120},
-    {"A-1, 1/120", "a-1", 120},
-    {"A-search, 1/120", "a-search", 120},
-    {"A-search as printed", "{type: a-search, flight: false}", 120},
-    {"A-search, tau = 5 s", NULL, 120}};
+static const Method bounce_method[] = {{"BDF2, 1/120", "bdf2", 120},
+                                       {"A-1, 1/120", "a-1", 120},
+                                       {"A-search, 1/120", "a-search", 120},
+                                       {"A-search as printed", YOU2026_PRINTED, 120},
+                                       {"A-search, tau = 5 s", NULL, 120}};
 enum { BOUNCE_BDF2, BOUNCE_A1, BOUNCE_SEARCH, BOUNCE_PRINTED, BOUNCE_DECAY, BOUNCE_METHODS };
 
 static void plot_bounces(Report *r, Bounces b[3][BOUNCE_METHODS])
@@ -235,18 +232,26 @@ REPRODUCTION(you2026_fig11){
              "the claim is "
              "that it is back when the ball leaves. In free flight no alpha acts on the motion as "
              "a whole: with decay the energy may stand above its target until the next contact.",
+    .chosen = "the mesh; the decay of 5 s; the bounds (0.95, 1.03 and 0.05)",
     .minutes = 1.5,
     .run = figure11,
 };
 
 static void figure20(Report *r)
 {
-    static const Method method[] = {{"A-search", "a-search", 120},
-                                    {"[0.9, 1.1]", "{type: a-search, alpha_min: 0.9}", 120},
-                                    {"[0, 2]", "{type: a-search, alpha_max: 2}", 120},
-                                    {"sparse", "{type: a-search, sparse: true}", 120},
-                                    {"BDF2", "bdf2", 120}};
-    enum { SEARCH, NARROW, WIDE, SPARSE, BDF2, METHODS };
+#define PRINTED "flight: false, momentum: false"
+    static const Method method[] = {
+        {"A-search", "a-search", 120},
+        {"[0.9, 1.1]", "{type: a-search, alpha_min: 0.9}", 120},
+        {"[0, 2]", "{type: a-search, alpha_max: 2}", 120},
+        {"sparse", "{type: a-search, sparse: true}", 120},
+        {"as printed", YOU2026_PRINTED, 120},
+        {"as printed, [0.9, 1.1]", "{type: a-search, " PRINTED ", alpha_min: 0.9}", 120},
+        {"as printed, [0, 2]", "{type: a-search, " PRINTED ", alpha_max: 2}", 120},
+        {"as printed, sparse", "{type: a-search, " PRINTED ", sparse: true}", 120},
+        {"BDF2", "bdf2", 120}};
+#undef PRINTED
+    enum { BDF2 = 8, METHODS };
     static Bounces b[METHODS];
     report_section(r, "ball-medium: heights of the first rebounds over the height of the drop (at "
                       "the right: the first)");
@@ -284,123 +289,7 @@ REPRODUCTION(you2026_fig20){
     .summary = "figure 20: search intervals and the sparse search on the medium ball",
     .about = "As you2026-fig10. The paper compares pictures and finds them fairly similar, with "
              "much more motion than BDF2's.",
-    .minutes = 0.5,
+    .chosen = "the mesh; twice the height of BDF2's rebounds for \"much more motion\"",
+    .minutes = 1,
     .run = figure20,
-};
-
-/* ---- table 1: what the scenes cost ------------------------------------------------------ */
-
-/* A scene of the table with the paper's seconds (on a GPU) and Newton iterations: A-search, BDF2 at
- * the same step, BDF2 at shorter ones. */
-enum { SEARCH_COLUMN, EQUAL_STEP, SIMILAR_TIME, REFERENCE_COLUMN, COLUMNS };
-typedef struct Row {
-    const char *scene;
-    /* 1/h of A-search, of BDF2 with about the same run time, and of the reference; 0: none */
-    double inverse_h, similar, reference;
-    struct {
-        double seconds, iterations;
-    } paper[COLUMNS];
-} Row;
-
-static const Row rows[] = {
-    {"cube-soft", 30, 60, 1500, {{27.6, 902}, {20.3, 661}, {28.3, 1203}, {160.0, 16143}}},
-    {"cube-stiff", 30, 60, 1500, {{43.8, 1500}, {27.3, 822}, {43.0, 1349}, {282.8, 30000}}},
-    {"twisted-bar", 30, 90, 1500, {{113.5, 947}, {60.8, 409}, {98.6, 1546}, {184.5, 1632}}},
-    {"ball-soft", 120, 600, 3000, {{75.0, 2681}, {36.3, 868}, {137.5, 8342}, {581.8, 60097}}},
-    {"ball-medium", 120, 600, 3000, {{68.3, 1683}, {34.6, 423}, {163.8, 6955}, {516.2, 32637}}},
-    {"ball-stiff", 120, 600, 3000, {{94.2, 2391}, {37.3, 326}, {213.5, 5739}, {657.6, 30674}}},
-    {"ball-affine", 120, 600, 3000, {{224.9, 8902}, {48.4, 1221}, {227.7, 6064}, {1252.8, 32514}}},
-    {"membrane", 120, 240, 3000, {{286.5, 954}, {185.9, 442}, {284.0, 804}, {1213.2, 12762}}},
-    {"dice", 120, 0, 3000, {{326.6, 4659}, {307.3, 5744}, {NAN, NAN}, {2413.3, 146443}}},
-    /* its other columns are decays of A-search */
-    {"stairs", 120, 0, 0, {{530.9, 4534}, {NAN, NAN}, {NAN, NAN}, {NAN, NAN}}},
-};
-
-/* The whole scene with one method. Returns the energy that is left above rest, over the first. */
-static double cost(Report *r, const Row *row, int column)
-{
-    const char *name = column == SEARCH_COLUMN ? "A-search" : "BDF2";
-    double inverse_h = column == SIMILAR_TIME       ? row->similar
-                       : column == REFERENCE_COLUMN ? row->reference
-                                                    : row->inverse_h;
-    double kept = NAN;
-    BrioSim *sim =
-        shipped(r, row->scene, column == SEARCH_COLUMN ? "a-search" : "bdf2", inverse_h, NULL);
-    if (!sim) return NAN;
-    BrioScene *scene = NULL;
-    BrioError error = {0};
-    if (brio__scene_load(row->scene, NULL, 0, &scene, &error) != BRIO_OK)
-        return brio_sim_free(sim), NAN;
-    int64_t steps = (int64_t)round((double)brio__scene_steps(scene) * inverse_h / row->inverse_h);
-    int64_t iterations = 0;
-    brio__scene_free(scene);
-    BrioLedger first, last, rest = {.total = NAN};
-    bool fine = brio_sim_ledger(sim, &first) == BRIO_OK;
-    double begin = brio__seconds();
-    for (int64_t k = 0; k < steps && fine; k++) {
-        fine = brio_sim_step(sim, NULL) == BRIO_OK;
-        iterations += sim->stepper->iterations;
-        report_progress(r, (double)k / (double)steps, "%s, %s, h = 1/%g s", row->scene, name,
-                        inverse_h);
-    }
-    double seconds = brio__seconds() - begin;
-    if (!fine) report_fact(r, false, "%s at 1/%g s: %s", name, inverse_h, brio_sim_reason(sim));
-    /* rest: standing on the floor undeformed, or settled from where it ended */
-    if (fine && brio_sim_ledger(sim, &last) == BRIO_OK) {
-        if (!isnan(first.min_distance))
-            rest.total = first.total - first.gravity / first.centre[1] * first.min_distance;
-        else if (brio_sim_settle(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &rest) != BRIO_OK)
-            rest.total = NAN;
-        kept = (last.total - rest.total) / (first.total - rest.total);
-    }
-    brio_sim_free(sim);
-    if (!fine) return NAN;
-    report_number(r, row->paper[column].seconds, seconds, "%s, h = 1/%g s, %lld steps: seconds",
-                  name, inverse_h, (long long)steps);
-    report_number(r, row->paper[column].iterations, (double)iterations, "  Newton iterations");
-    report_number(r, NAN, kept, "  last energy above rest over the first");
-    if (column == SEARCH_COLUMN)
-        report_fact(r, seconds < row->paper[SEARCH_COLUMN].seconds,
-                    "  faster than the paper's GPU");
-    return kept;
-}
-
-static void table1(Report *r)
-{
-    for (size_t k = 0; k < BRIO_COUNT(rows); k++) {
-        BrioSim *sim = shipped(r, rows[k].scene, "a-search", rows[k].inverse_h, NULL);
-        if (!sim) continue;
-        int64_t nodes = 0, tets = 0;
-        for (int b = 0; b < brio_system_bodies(brio_sim_system(sim)); b++) {
-            nodes += brio_body_vertices(brio_sim_system(sim), b);
-            tets += sim->system->term[sim->system->body[b].term].elements;
-        }
-        brio_sim_free(sim);
-        report_section(r, "%s: %lld nodes, %lld elements", rows[k].scene, (long long)nodes,
-                       (long long)tets);
-        double kept[COLUMNS];
-        kept[SEARCH_COLUMN] = cost(r, &rows[k], SEARCH_COLUMN);
-        cost(r, &rows[k], EQUAL_STEP);
-        if (!report_fine(r)) continue;
-        if (rows[k].similar > 0) {
-            kept[SIMILAR_TIME] = cost(r, &rows[k], SIMILAR_TIME);
-            report_fact(r, kept[SEARCH_COLUMN] > kept[SIMILAR_TIME],
-                        "  keeps more than BDF2 at the step with a similar run time");
-        }
-        if (rows[k].reference > 0) cost(r, &rows[k], REFERENCE_COLUMN);
-    }
-    if (!report_fine(r))
-        report_note(r, "BDF2 at the shorter steps that took the paper as long as A-search, and its "
-                       "references at 1/1500 and 1/3000 s, are run with --fine: hours.");
-}
-
-REPRODUCTION(you2026_table1){
-    .name = "you2026-table1",
-    .paper = "You2026",
-    .summary = "table 1: seconds, Newton iterations and energy kept, scene by scene",
-    .about = "The scenes of these names, whole. The paper's seconds are of a GPU with conjugate "
-             "gradients; ours of this machine with a direct solver, a Newton iteration within "
-             "the tolerance costing a solve and no factor.",
-    .minutes = 15,
-    .run = table1,
 };

@@ -99,6 +99,17 @@ static Swing swing(Report *r, const Method *method, double rest, double *curve)
     return s;
 }
 
+/* Mean distance of a curve from its first sample times exp(-t/tau), over that; tau 0: none. */
+static double away(const double *curve, double tau)
+{
+    double sum = 0, count = 0;
+    for (int i = 2; i < SAMPLES; i++) {
+        double aim = tau > 0 ? exp(-(i - 1) / 30.0 / tau) : 1;
+        if (!isnan(curve[i])) sum += fabs(curve[i] / curve[1] - aim), count++;
+    }
+    return sum / count;
+}
+
 static void figure7(Report *r)
 {
     static const Method method[] = {
@@ -108,7 +119,11 @@ static void figure7(Report *r)
         {"A-search, 1/30", "a-search", 30},
         {"blend, 1/30", "blend", 30},
         {"BDF2, 1/1500 (reference)", "bdf2", 1500},
-        {"A-search, tau = 10 s", "{type: a-search, decay: 10, ground: rest}", 30}};
+        {"A-search, tau = 10 s", "{type: a-search, decay: 10, ground: rest}", 30},
+        {"A-search as printed, 1/30", YOU2026_PRINTED, 30},
+        {"the same, tau = 10 s",
+         "{type: a-search, flight: false, momentum: false, decay: 10, ground: rest}", 30}};
+    enum { BDF2_90 = 1, SEARCH = 3, REFERENCE = 5, DECAY, PRINTED, PRINTED_DECAY };
     enum { METHODS = BRIO_COUNT(method) };
     static double energy[METHODS][SAMPLES];
     Swing s[METHODS];
@@ -134,12 +149,18 @@ static void figure7(Report *r)
             report_note(r, "%s: stopped with the energy above rest at %.3g times that of the start",
                         method[m].name, s[m].energy);
     }
-    report_bound(r, total_motion(&s[3]) / total_motion(&s[5]), 0.5, 2,
-                 "A-search moves about as much as the reference (ratio)");
-    report_fact(r, total_motion(&s[1]) < total_motion(&s[3]),
-                "BDF2 at 1/90 moves less than A-search");
-    report_bound(r, s[3].energy, 0.98, 1.02, "A-search: last energy above rest / first");
-    report_value(r, exp(-1), s[6].energy, 0.02, "tau = 10 s: energy above rest after 10 s / first");
+    static const int searches[2] = {SEARCH, PRINTED}, decays[2] = {DECAY, PRINTED_DECAY};
+    for (int k = 0; k < 2; k++) {
+        int m = searches[k], d = decays[k];
+        report_bound(r, total_motion(&s[m]) / total_motion(&s[REFERENCE]), 0.5, 2,
+                     "%s moves about as much as the reference (ratio)", method[m].name);
+        report_fact(r, total_motion(&s[BDF2_90]) < total_motion(&s[m]),
+                    "BDF2 at 1/90 moves less than %s", method[m].name);
+        report_bound(r, away(energy[m], 0), 0, 0.02,
+                     "%s: mean distance of the energy above rest from the first", method[m].name);
+        report_bound(r, away(energy[d], 10), 0, 0.02, "%s: the same from exp(-t/tau)",
+                     method[d].name);
+    }
     FILE *file = report_file(r, "you2026-fig7.svg");
     if (!file) return;
     double time[SAMPLES];
@@ -164,6 +185,8 @@ REPRODUCTION(you2026_fig7){
     .about = "Bar of 20 x 10 x 5 cm with 8 x 4 x 2 cells (the paper: 4.8k nodes), corotated, E = "
              "1e5 Pa. The paper does not say how far it is twisted and bent: 45 degrees over its "
              "length and 4 cm upward here. Rest is the settled state.",
-    .minutes = 2,
+    .chosen =
+        "the mesh, the twist and the bend; the bounds (a factor of 2 in motion, 2 % in energy)",
+    .minutes = 2.5,
     .run = figure7,
 };

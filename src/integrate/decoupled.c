@@ -6,7 +6,8 @@
  *
  * with the stages Q of Phi and Q* of Phi*. For backward Euler dv = h M^-1 (grad P(q) - grad P(q')).
  * alpha = 0 is Phi itself; alpha = 1 is linearly symplectic for every Phi (Thm. 4.1) and, over
- * backward Euler, stable at every step: A-1. A-search chooses alpha in every step so that the
+ * backward Euler, stable at every step: A-1. Here Phi is backward Euler; over other tableaus see
+ * decoupled_pair.c. A-search chooses alpha in every step so that the
  * energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv.
  *
  * In free flight dv = 0, so that no alpha changes anything, and the positions of backward Euler are
@@ -74,35 +75,11 @@
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
  * dv; R of the step before is kept. */
 #include "by_body.h"
-#include "tableau.h"
+#include "target.h"
 
 /* memos: steps in a row on one side of the target (its sign says which), the ground, with which
  * parameters the forces that acted are known */
 enum { STREAK, GROUND_KNOWN, GROUND, ACTED_WITH };
-
-/* (q', w) and dv over any tableau. */
-static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, double *q, double *w,
-                          double *dv)
-{
-    double *slope = brio_stepper_scratch(s, 3);
-    double *unused_q = brio_stepper_scratch(s, 4);
-    double *unused_v = brio_stepper_scratch(s, 5);
-    BrioTableau adjoint = brio__tableau_adjoint(phi);
-    BRIO_CHECK(brio__tableau_step(
-        s, &(BrioTableauStep){.tableau = phi, .h = h, .weight = 1, .scratch = 6, .slope = slope}, q,
-        w));
-    BRIO_CHECK(brio__tableau_step(s,
-                                  &(BrioTableauStep){.tableau = &adjoint,
-                                                     .h = h,
-                                                     .weight = BRIO_NOT_COUNTED,
-                                                     .undamped = true,
-                                                     .scratch = 6,
-                                                     .slope = dv},
-                                  unused_q, unused_v));
-    brio_stepper_combine(s, h, dv, -h, slope, dv);
-    brio_stepper_mass_solve(s, dv, dv);
-    return BRIO_OK;
-}
 
 /* Over backward Euler. Four vectors are kept: what acted at q_n, grad P(q_n) - R_n; R_n, from
  * which the first is made again where parameters have changed since; friction that sticks;
@@ -200,18 +177,17 @@ static BrioStatus mixed_euler(BrioStepper *s, double h, double alpha, double *q,
     return BRIO_OK;
 }
 
-/* NULL: backward Euler. */
-static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, double alpha)
+static BrioStatus fixed_step(BrioStepper *s, double h, double alpha)
 {
     double *q = brio_stepper_scratch(s, 0);
     double *w = brio_stepper_scratch(s, 1);
     double *dv = brio_stepper_scratch(s, 2);
-    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv) : mixed_euler(s, h, alpha, q, w, dv));
+    BRIO_CHECK(mixed_euler(s, h, alpha, q, w, dv));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
 
-static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, NULL, h, 1); }
+static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, h, 1); }
 
 BRIO_INTEGRATOR(a_1){
     .name = "a-1",
@@ -301,47 +277,6 @@ static double decay_exponent(BrioStepper *s, double h)
         if (to > from) sum += (to - from) / decay[k + 1];
     }
     return sum;
-}
-
-static BrioStatus ground_level(BrioStepper *s, double *ground)
-{
-    double *known = brio_stepper_memo(s, GROUND_KNOWN);
-    double *memo = brio_stepper_memo(s, GROUND);
-    double *q = brio_stepper_scratch(s, 3);
-    *ground = brio_stepper_value(s, "ground");
-    if (*ground != INFINITY) return BRIO_OK;
-    if (*known == 0) {
-        double t = brio_stepper_time(s);
-        BRIO_CHECK(brio_stepper_minimise(
-            s, &(BrioObjective){.s = 1, .a = 1, .time = t, .h = 1, .massless = 1}, q));
-        *memo = brio_stepper_potential(s, q, t, NULL);
-        *known = 1;
-    }
-    *ground = *memo;
-    return BRIO_OK;
-}
-
-/* The root nearer 1 of P + 1/2 |w - alpha dv|^2 = E; the vertex if there is none; 1 if dv does
- * nothing. */
-static double search(double excess, double linear, double square)
-{
-    if (!(square > 0)) return 1;
-    double vertex = linear / square, under = vertex * vertex - 2 * excess / square;
-    if (!(under > 0)) return vertex;
-    /* without cancellation */
-    double far = vertex + (vertex > 0 ? 1 : -1) * sqrt(under);
-    double near = far != 0 ? 2 * excess / square / far : 0;
-    return fabs(near - 1) < fabs(far - 1) ? near : far;
-}
-
-/* The first target, or that of the step before. */
-static double target_at_start(BrioStepper *s, double ground)
-{
-    double target = brio_stepper_target(s);
-    if (!isnan(target)) return target;
-    double first = brio_stepper_kinetic(s, brio_stepper_v(s)) +
-                   brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), NULL);
-    return ground + brio_stepper_value(s, "energy_scale") * (first - ground);
 }
 
 /* The damping forces of the first step, by a solve for them alone: what friction holds does not
@@ -563,14 +498,14 @@ static bool skips(BrioStepper *s, double excess)
 static BrioStatus search_step(BrioStepper *s, double h)
 {
     double fixed = brio_stepper_value(s, "alpha");
-    if (!isnan(fixed)) return fixed_step(s, NULL, h, fixed);
+    if (!isnan(fixed)) return fixed_step(s, h, fixed);
     double *q = brio_stepper_scratch(s, 0);
     double *w = brio_stepper_scratch(s, 1);
     double *dv = brio_stepper_scratch(s, 2);
     double *p = brio_stepper_scratch(s, 5);
     double ground, potential, added, dissipated;
-    BRIO_CHECK(ground_level(s, &ground));
-    double target = target_at_start(s, ground);
+    BRIO_CHECK(brio__target_ground(s, GROUND_KNOWN, GROUND, &ground));
+    double target = brio__target_at_start(s, ground);
     BRIO_CHECK(search_solve(s, h, q, w, dv, p, &potential));
     brio_stepper_work(s, q, h, &added, &dissipated);
     double keeps = exp(-decay_exponent(s, h));
@@ -597,13 +532,19 @@ static BrioStatus search_step(BrioStepper *s, double h)
     }
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
-    double excess = potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
+    double kinetic = brio_stepper_kinetic(s, w);
+    double excess = potential + kinetic - target; /* of alpha = 0 */
     double gain = brio_stepper_value(s, "gain"), max = brio_stepper_value(s, "alpha_max");
     if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
     /* more would go into motion that the solves do not resolve */
     if (gain > 1) max = fmin(max, 1);
     double alpha =
-        fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), max);
+        brio__search_alpha(&(BrioSearch){.excess = excess,
+                                         .linear = linear,
+                                         .square = square,
+                                         .scale = kinetic + fabs(potential) + fabs(target),
+                                         .min = fmin(brio_stepper_value(s, "alpha_min"), max),
+                                         .max = max});
     if (skips(s, excess - linear + square / 2)) alpha = 1;
     target -= alpha * keeps * rubbed;
     if (rubbed != 0) count_rub(s, h, q, alpha * fraction);
@@ -634,64 +575,4 @@ BRIO_INTEGRATOR(a_search){
     .step = search_step,
     .check = search_check,
     .estimate = BRIO_BY_DIFFERENCES,
-};
-
-/* ---- over any tableau ------------------------------------------------------------------- */
-
-static const BrioField decoupled_fields[] = {
-    {"tableau", BRIO_CHOICE, BRIO_TABLEAU_CHOICE, 8, 0, 64, 0,
-     "The method Phi; `own` takes A and b."},
-    {"A", BRIO_LIST, "", 0, -100, 100, 0, "The matrix of your own tableau, row by row."},
-    {"b", BRIO_LIST, "", 0, -100, 100, 0, "The weights of its stages."},
-    {"alpha", BRIO_REAL, "", 1, -10, 10, 0, "0: Phi itself; 1: the decoupled symplectic method."},
-    {0}};
-
-static BrioStatus choose(const double *values, BrioTableau *phi, char *reason, size_t size)
-{
-    const double *A = values + 1, *b = A + 1 + BRIO_MAX_LIST;
-    if (values[0] > 0 && (A[0] > 0 || b[0] > 0)) {
-        snprintf(reason, size, "A and b are those of your own tableau: give `tableau: own`, too");
-        return BRIO_ERROR_INPUT;
-    }
-    if (values[0] > 0)
-        *phi = *brio__tableau_at((int)values[0] - 1);
-    else
-        BRIO_CHECK(brio__tableau_read(A + 1, (int)A[0], b + 1, (int)b[0], phi, reason, size));
-    BrioTableau adjoint = brio__tableau_adjoint(phi);
-    if (brio__tableau_is_diagonal(&adjoint)) return BRIO_OK;
-    snprintf(reason, size,
-             "the adjoint of %s couples its stages (it does not only where a_ij = b_j for i > j), "
-             "so it cannot be solved stage by stage; sdirk2 and backward-euler can",
-             phi->name);
-    return BRIO_ERROR_INPUT;
-}
-
-static BrioStatus decoupled_check(const double *values, unsigned *traits, char *reason, size_t size)
-{
-    BrioTableau phi;
-    BRIO_CHECK(choose(values, &phi, reason, size));
-    if (!brio__tableau_is_stiffly_accurate(&phi)) *traits &= ~(unsigned)BRIO_END_IS_SOLVED;
-    return BRIO_OK;
-}
-
-static BrioStatus decoupled_step(BrioStepper *s, double h)
-{
-    BrioTableau phi;
-    char reason[256];
-    BrioStatus status = choose(brio_stepper_values(s), &phi, reason, sizeof reason);
-    return status == BRIO_OK ? fixed_step(s, &phi, h, brio_stepper_value(s, "alpha"))
-                             : brio_stepper_fail(s, status, reason);
-}
-
-BRIO_INTEGRATOR(decoupled){
-    .name = "decoupled",
-    .summary = "Positions of a Runge-Kutta method, momenta of its adjoint: linearly symplectic "
-               "over any tableau; over sdirk2 by default.",
-    .citation = "You2026",
-    .order = 2,
-    .history = 2,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
-    .fields = decoupled_fields,
-    .step = decoupled_step,
-    .check = decoupled_check,
 };

@@ -13,15 +13,18 @@
  * h_l = 2/sqrt(k0), and Rayleigh damping of that strength or the vibrations grow; see
  * `brio stability`.
  *
- * Divergence: the displacement of the step lives in modes beyond the limit, d.K d > (4/h_l^2) d.M
- * d, or is not finite. Then the result is discarded and k0 estimated again; if that does not help,
- * the step is tried in halves, each with a K of its own. The number of inner steps is reported as
- * the step's iterations. */
+ * Divergence, looked for in every inner step: the displacement since the forces were linearised
+ * lives in modes beyond the limit, d.K d > (4/h_l^2) d.M d, or is not finite. (K d is the force of
+ * the next inner step, so this costs a product with M.) Then, as in the paper, the latest inner
+ * step is discarded, and K, D and k0 are evaluated again where the one before it ended; the rest of
+ * the step goes on from there. If the very first inner step after that diverges and k0 has not
+ * grown, the step is tried in halves. The number of inner steps is reported as the step's
+ * iterations. */
 #include "integrator.h"
 
 enum { FORM_FORWARD, FORM_SYMPLECTIC };
 enum { K0, D0 }; /* memos: the largest eigenvalues of M^-1 K, and of M^-1 D, times `safety` */
-enum { INNER_MAX = 1000000, LANCZOS_MAX = 60 };
+enum { INNER_MAX = 1000000, LANCZOS_MAX = 60, ROUNDS_MAX = 20 };
 
 static const BrioField fields[] = {
     {"inner", BRIO_INTEGER, "", 0, 0, INNER_MAX, 0,
@@ -56,10 +59,11 @@ static double largest_of_tridiagonal(int n, const double *a, const double *b)
 }
 
 /* y = K x, or with `damping` the damping force of the velocity x, reversed. */
-static void multiply(BrioStepper *s, bool damping, double h, const double *x, double *y)
+static void multiply(BrioStepper *s, bool damping, const double *q, double h, const double *x,
+                     double *y)
 {
     if (damping) {
-        brio_stepper_damping_force(s, brio_stepper_q(s), x, h, BRIO_NOT_COUNTED, y);
+        brio_stepper_damping_force(s, q, x, h, BRIO_NOT_COUNTED, y);
         brio_stepper_combine(s, -1, y, 0, y, y);
     } else {
         brio_stepper_stiffness(s, x, y);
@@ -68,7 +72,7 @@ static void multiply(BrioStepper *s, bool damping, double h, const double *x, do
 
 /* The largest eigenvalue of M^-1 K or M^-1 D, to a percent: Lanczos in the inner product of M, from
  * a fixed vector. */
-static double largest_eigenvalue(BrioStepper *s, bool damping, double h)
+static double largest_eigenvalue(BrioStepper *s, bool damping, const double *q, double h)
 {
     double *v = brio_stepper_scratch(s, 0);
     double *last = brio_stepper_scratch(s, 1);
@@ -80,7 +84,7 @@ static double largest_eigenvalue(BrioStepper *s, bool damping, double h)
     brio_stepper_combine(s, 1 / sqrt(brio_stepper_dot(s, v, p)), v, 0, v, v);
     brio_stepper_combine(s, 0, v, 0, v, last);
     for (int n = 0; n < LANCZOS_MAX; n++) {
-        multiply(s, damping, h, v, p);
+        multiply(s, damping, q, h, v, p);
         a[n] = brio_stepper_dot(s, v, p);
         brio_stepper_mass_solve(s, p, w);
         brio_stepper_combine(s, 1, w, -a[n], v, w);
@@ -104,68 +108,115 @@ static double inner_steps(double h, double k0, double d)
     return fmax(ceil(h * (d + sqrt(d * d + 4 * k0)) / 4 * (1 + 1e-12)), 1);
 }
 
-/* From the state through n inner steps; false: divergence. */
-static bool go(BrioStepper *s, double h, int n, int form, const double *gradient, double *q,
-               double *v)
+/* Where the inner steps are: the pose at which the forces were linearised with their gradient
+ * there, the displacement from it and the velocities; both before the latest inner step; what is
+ * left of the step. */
+typedef struct Course {
+    BrioStepper *s;
+    double h, left;
+    int form;
+    double *q, *gradient, *d, *v, *earlier_d, *earlier_v;
+} Course;
+
+/* K and the gradient of the pose, and if `anew` the limits of its modes. */
+static BrioStatus linearise(const Course *c, bool anew)
 {
-    const double *q0 = brio_stepper_q(s), *v0 = brio_stepper_v(s);
-    double *d = brio_stepper_scratch(s, 3);
-    double *f = brio_stepper_scratch(s, 4);
-    double *drag = brio_stepper_scratch(s, 5);
-    double step = h / n;
-    brio_stepper_combine(s, 0, q0, 0, q0, d);
-    brio_stepper_combine(s, 1, v0, 0, v0, v);
-    for (int i = 0; i < n; i++) {
-        if (brio_stepper_stopped(s, i)) return false;
-        brio_stepper_stiffness(s, d, f);
-        brio_stepper_combine(s, -1, f, -1, gradient, f);
+    BrioStepper *s = c->s;
+    double t = brio_stepper_time(s) + c->h - c->left, safety = brio_stepper_value(s, "safety");
+    brio_stepper_potential(s, c->q, t, c->gradient);
+    BRIO_CHECK(brio_stepper_linearise(s, c->q, t));
+    brio_stepper_combine(s, 0, c->d, 0, c->d, c->d);
+    if (!anew) return BRIO_OK;
+    bool damped = c->form == FORM_SYMPLECTIC && brio_stepper_dampers(s);
+    *brio_stepper_memo(s, K0) = safety * largest_eigenvalue(s, false, c->q, c->h);
+    *brio_stepper_memo(s, D0) = damped ? safety * largest_eigenvalue(s, true, c->q, c->h) : 0;
+    return BRIO_OK;
+}
+
+/* Whether d is beyond the limit of the inner step, given K d. */
+static bool diverges(const Course *c, double step, const double *Kd, double *room)
+{
+    BrioStepper *s = c->s;
+    double stiff = brio_stepper_dot(s, c->d, Kd), limit = 4 / (step * step);
+    brio_stepper_mass_multiply(s, c->d, room);
+    double size = brio_stepper_dot(s, c->d, room);
+    return !isfinite(stiff) || !isfinite(size) || stiff > limit * size;
+}
+
+/* Back to where the latest inner step began; its damping does not count. */
+static void discard(Course *c, double step)
+{
+    BrioStepper *s = c->s;
+    double *room = brio_stepper_scratch(s, 5);
+    if (brio_stepper_dampers(s))
+        brio_stepper_damping_force(s, c->q, c->earlier_v, step, -step / c->h, room);
+    brio_stepper_combine(s, 1, c->earlier_d, 0, c->earlier_d, c->d);
+    brio_stepper_combine(s, 1, c->earlier_v, 0, c->earlier_v, c->v);
+    c->left += step;
+}
+
+/* Up to n inner steps; returns how many hold. Fewer than n: divergence, or the run is to stop. */
+static int go(Course *c, int n)
+{
+    BrioStepper *s = c->s;
+    double *f = brio_stepper_scratch(s, 4), *room = brio_stepper_scratch(s, 5);
+    double step = c->left / n;
+    for (int i = 0;; i++) {
+        brio_stepper_stiffness(s, c->d, f);
+        if (i > 0 && diverges(c, step, f, room)) {
+            discard(c, step);
+            return i - 1;
+        }
+        if (i == n) return n;
+        if (brio_stepper_stopped(s, i)) return i;
+        brio_stepper_combine(s, 1, c->d, 0, c->d, c->earlier_d);
+        brio_stepper_combine(s, 1, c->v, 0, c->v, c->earlier_v);
+        brio_stepper_combine(s, -1, f, -1, c->gradient, f);
         if (brio_stepper_dampers(s)) {
-            brio_stepper_damping_force(s, q0, v, step, 1.0 / n, drag);
-            brio_stepper_combine(s, 1, f, 1, drag, f);
+            brio_stepper_damping_force(s, c->q, c->v, step, step / c->h, room);
+            brio_stepper_combine(s, 1, f, 1, room, f);
         }
         brio_stepper_mass_solve(s, f, f);
-        if (form == FORM_FORWARD) brio_stepper_combine(s, 1, d, step, v, d);
-        brio_stepper_combine(s, 1, v, step, f, v);
-        if (form == FORM_SYMPLECTIC) brio_stepper_combine(s, 1, d, step, v, d);
+        if (c->form == FORM_FORWARD) brio_stepper_combine(s, 1, c->d, step, c->v, c->d);
+        brio_stepper_combine(s, 1, c->v, step, f, c->v);
+        if (c->form == FORM_SYMPLECTIC) brio_stepper_combine(s, 1, c->d, step, c->v, c->d);
+        c->left -= step;
     }
-    brio_stepper_combine(s, 1, q0, 1, d, q);
-    brio_stepper_stiffness(s, d, f);
-    double stiff = brio_stepper_dot(s, d, f), limit = 4 / (step * step);
-    brio_stepper_mass_multiply(s, d, f);
-    double size = brio_stepper_dot(s, d, f);
-    return isfinite(stiff) && isfinite(size) && !(stiff > limit * size);
 }
 
 static BrioStatus step(BrioStepper *s, double h)
 {
-    double *q = brio_stepper_scratch(s, 6);
-    double *v = brio_stepper_scratch(s, 7);
-    double *gradient = brio_stepper_scratch(s, 8);
-    double *k0 = brio_stepper_memo(s, K0);
-    double safety = brio_stepper_value(s, "safety");
-    double t = brio_stepper_time(s);
-    int form = (int)brio_stepper_value(s, "form"), fixed = (int)brio_stepper_value(s, "inner");
-    brio_stepper_potential(s, brio_stepper_q(s), t, gradient);
-    BRIO_CHECK(brio_stepper_linearise(s, brio_stepper_q(s), t));
-    for (int attempt = 0; attempt < 2; attempt++) {
-        if (!fixed && (*k0 == 0 || attempt > 0 || brio_stepper_step(s) % 100 == 0)) {
-            double found = safety * largest_eigenvalue(s, false, h);
-            if (attempt > 0 && !(found > 1.001 * *k0)) break;
-            *k0 = found;
-            *brio_stepper_memo(s, D0) = form == FORM_SYMPLECTIC && brio_stepper_dampers(s)
-                                            ? safety * largest_eigenvalue(s, true, h)
-                                            : 0;
-        }
-        double n = fixed ? fixed : inner_steps(h, *k0, *brio_stepper_memo(s, D0));
+    Course c = {.s = s,
+                .h = h,
+                .left = h,
+                .form = (int)brio_stepper_value(s, "form"),
+                .q = brio_stepper_scratch(s, 6),
+                .gradient = brio_stepper_scratch(s, 7),
+                .d = brio_stepper_scratch(s, 8),
+                .v = brio_stepper_scratch(s, 9),
+                .earlier_d = brio_stepper_scratch(s, 10),
+                .earlier_v = brio_stepper_scratch(s, 11)};
+    int fixed = (int)brio_stepper_value(s, "inner");
+    const double *k0 = brio_stepper_memo(s, K0);
+    brio_stepper_combine(s, 1, brio_stepper_q(s), 0, brio_stepper_q(s), c.q);
+    brio_stepper_combine(s, 1, brio_stepper_v(s), 0, brio_stepper_v(s), c.v);
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        double before = *k0;
+        bool anew = *k0 == 0 || round > 0 || brio_stepper_step(s) % 100 == 0;
+        BRIO_CHECK(linearise(&c, !fixed && anew));
+        double n = fixed ? ceil(fixed * c.left / h * (1 - 1e-12))
+                         : inner_steps(c.left, *k0, *brio_stepper_memo(s, D0));
         if (!(n <= INNER_MAX))
             return brio_stepper_fail(s, BRIO_STEP_REJECTED,
                                      "the stiffness asks for more than a million inner steps: take "
                                      "a shorter step or an implicit method");
-        brio_stepper_count_iterations(s, (int)n);
-        if (go(s, h, (int)n, form, gradient, q, v)) return brio_stepper_accept(s, h, q, v);
-        brio_stepper_discard_damping(s);
-        if (fixed) break;
+        int held = go(&c, (int)n);
+        brio_stepper_count_iterations(s, held);
+        brio_stepper_combine(s, 1, c.q, 1, c.d, c.q);
+        if (held == (int)n) return brio_stepper_accept(s, h, c.q, c.v);
+        if (held == 0 && round > 0 && !(*k0 > 1.001 * before)) break;
     }
+    brio_stepper_discard_damping(s);
     return brio_stepper_fail(
         s, BRIO_STEP_REJECTED,
         "the inner steps diverged: take more of them (inner, safety) or a shorter step");

@@ -5,6 +5,7 @@
 
 #include "../potential/rigid.h"
 #include "../solve/problem.h"
+#include "tools.h"
 
 struct BrioStepper {
     const BrioSystem *system;
@@ -17,8 +18,8 @@ struct BrioStepper {
     BrioComponents *components; /* for integrators with the trait BRIO_USES_COMPONENTS */
     /* what the integrator works on: a copy that replaces the caller's when all goes well */
     BrioState *state;
-    BrioState *before;             /* the caller's at the start of the step, to put back */
-    double *scratch[BRIO_SCRATCH]; /* each made when it is first asked for */
+    BrioState *before; /* the caller's at the start of the step, to put back */
+    double *scratch[BRIO_SCRATCH + BRIO_SCRATCH_MORE]; /* each made when it is first asked for */
     /* what the ledger books when the step is accepted: forces, weighted by their fraction in the
      * velocity change */
     double *impulse[BRIO_LOSSES]; /* of each damping model, the opposite of its force */

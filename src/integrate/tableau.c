@@ -156,6 +156,19 @@ BrioStatus brio__tableau_read(const double *A, int A_count, const double *b, int
     return BRIO_OK;
 }
 
+BrioStatus brio__tableau_choose(const double *values, BrioTableau *t, char *reason, size_t size)
+{
+    const double *A = values + 1, *b = A + 1 + BRIO_MAX_LIST;
+    if (values[0] > 0 && (A[0] > 0 || b[0] > 0)) {
+        snprintf(reason, size, "A and b are those of your own tableau: give `tableau: own`, too");
+        return BRIO_ERROR_INPUT;
+    }
+    if (values[0] == 0)
+        return brio__tableau_read(A + 1, (int)A[0], b + 1, (int)b[0], t, reason, size);
+    *t = *brio__tableau_at((int)values[0] - 1);
+    return BRIO_OK;
+}
+
 /* A step at work: room for vectors and the stages. */
 typedef struct Stages {
     BrioStepper *s;

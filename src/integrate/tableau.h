@@ -50,6 +50,10 @@ BrioTableau brio__tableau_adjoint(const BrioTableau *tableau);
 BrioStatus brio__tableau_read(const double *A, int A_count, const double *b, int b_count,
                               BrioTableau *tableau, char *reason, size_t size);
 
+/* The tableau that a field table with `tableau`, A and b, in this order and first, asks for. */
+BrioStatus brio__tableau_choose(const double *values, BrioTableau *tableau, char *reason,
+                                size_t size);
+
 /* What a step of a tableau is done for. */
 typedef struct BrioTableauStep {
     const BrioTableau *tableau;

@@ -1,8 +1,9 @@
 /* The tools of an integrator: the public functions of brio/integrator.h, over the state, the
  * solver, the potential and what dissipates. */
-#include "stepper.h"
+#include "tools.h"
 
 #include "../field.h"
+#include "stepper.h"
 
 #include <string.h>
 
@@ -89,7 +90,11 @@ double *brio_stepper_memo(BrioStepper *s, int k)
 double *brio_stepper_scratch(BrioStepper *s, int k)
 {
     BRIO_NEEDS_OR(s, NULL);
-    if (k < 0 || k >= BRIO_SCRATCH) return NULL;
+    return k >= 0 && k < BRIO_SCRATCH ? brio__stepper_scratch(s, k) : NULL;
+}
+
+double *brio__stepper_scratch(BrioStepper *s, int k)
+{
     if (!s->scratch[k]) s->scratch[k] = brio__calloc((size_t)s->state->coordinates, sizeof(double));
     s->out_of_memory |= !s->scratch[k];
     return s->scratch[k] ? s->scratch[k] : s->difference;
@@ -368,10 +373,30 @@ BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double tim
                                      const double *b, double *x)
 {
     BRIO_NEEDS_OR(s && q && b && x, BRIO_ERROR_ARGUMENT);
+    BRIO_CHECK(brio__stepper_factor(s, q, time, weight));
+    return brio__stepper_factored_solve(s, b, x);
+}
+
+BrioStatus brio__stepper_factor(BrioStepper *s, const double *q, double time, double weight)
+{
     BRIO_CHECK(assemble(s, q, time, 1, weight, true));
     BrioStatus status = brio__linear_factor(s->solver->linear);
-    if (status == BRIO_OK) status = brio__linear_solve(s->solver->linear, 1, b, x);
     return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
+}
+
+BrioStatus brio__stepper_factored_solve(BrioStepper *s, const double *b, double *x)
+{
+    BrioStatus status = brio__linear_solve(s->solver->linear, 1, b, x);
+    return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
+}
+
+double brio__stepper_max_step(BrioStepper *s, const double *q, const double *step, double time)
+{
+    BrioLimit limit;
+    double *way = s->solver->dx;
+    brio__system_directions(s->system, step, way);
+    brio__system_positions(s->system, s->state, q, time, s->x);
+    return brio__potential_max_step(s->potential, &(BrioPose){s->state, s->x, time}, way, &limit);
 }
 
 /* ---- what the ledger counts ------------------------------------------------------------- */
