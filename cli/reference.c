@@ -368,9 +368,9 @@ static const Family families[] = {
     {"constraints", "`constraints: [{type: NAME, ...}]`", "", constraint_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},
     {"shapes", "`shape: {type: NAME, ...}` of a body", "", shape_at},
-    {"scenes", "`brio run NAME`", "No scenes were found beside the program.", scene_at},
+    {"scenes", "`brio run NAME`", "No scenes were found next to the program.", scene_at},
     {"frames", "`output: {frames: [NAME]}`", "", frames_at},
-    {"meshes", "`mesh: FILE` of a body, by the ending of the name", "", reader_at},
+    {"meshes", "`mesh: FILE` of a body, by the file extension", "", reader_at},
     {"keys", "the maps of a scene file and their keys", "", section_at},
 };
 

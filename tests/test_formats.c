@@ -322,7 +322,7 @@ static const struct Wrong {
      "at byte 80: the number of triangles is 16843010, but only 3 bytes of the file are left, too "
      "few for so many: the file is cut off, or the number is wrong"},
     {"a.vtk", "vtk\n", 1, 1,
-     "expected \"# vtk DataFile Version\" at the start of the file: this is no legacy VTK file"},
+     "expected \"# vtk DataFile Version\" at the start of the file: this is not a legacy VTK file"},
     {"a.vtk", "# vtk DataFile Version 9.0\ntitle\nASCII\n", 1, 24,
      "version 9 of the legacy VTK format is not known; brio reads 1 to 5.1"},
     {"a.vtk", "# vtk DataFile Version 3.0\ntitle\nTEXT\n", 3, 1,

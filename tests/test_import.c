@@ -145,8 +145,8 @@ static void test_imports_run(void **state)
         char lost[200] = "";
         if (e->losses)
             snprintf(lost, sizeof lost,
-                     "brio import: %s moves otherwise than the scene that it was made from: %d %s "
-                     "lost (LOST above)\n",
+                     "brio import: %s moves differently from the original scene: %d %s lost (LOST "
+                     "above)\n",
                      out, e->losses, e->losses == 1 ? "part of it is" : "parts of it are");
         assert_string_equal(o->err, lost);
         char *text = read_all(out, NULL);

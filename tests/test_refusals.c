@@ -54,7 +54,7 @@ static void static_problems(void **unused)
         "nothing holds body \"body0\" against moving along x, y, z or turning about x, y, z; fix");
     const char *const near = "bodies.0.transform.translate=[0,0.1005,0]";
     expect(BRIO("settle", "free.yaml", "-o", "free", "--force", "--set", near), 0,
-           "nothing holds body \"body0\" against moving along x, z or turning about y, and where");
+           "nothing holds body \"body0\" against moving along x, z or turning about y, so the");
     write_text("held.yaml", "time: {h: 1/100, end: 0.02}\nintegrator: static\n" BOX
                             ", fix: [{vertices: [0, 1, 2]}]}\n");
     const Outcome *o = BRIO("run", "held.yaml", "-o", "held", "--force", "--quiet");

@@ -296,13 +296,13 @@ static void refusals(void **state)
                   "by step; fix its alpha: --set integrator.alpha=1",
                   BRIO_ERROR_UNSUPPORTED},
                  {"static",
-                  "static knows no motion: every step is the equilibrium, whatever the state was; "
-                  "`brio settle` finds it",
+                  "static has no motion: every step is the equilibrium, for any state; `brio "
+                  "settle` finds it",
                   BRIO_ERROR_UNSUPPORTED},
                  {"pbd-verlet",
-                  "pbd-verlet does not know the stiffness k: it moves vertices until springs have "
-                  "their rest lengths, as far as its iterations get; take "
-                  "another method, for example backward-euler",
+                  "pbd-verlet ignores the stiffness k: it moves vertices towards the rest lengths "
+                  "of the springs, as far as its iterations get; use another method, for example "
+                  "backward-euler",
                   BRIO_ERROR_UNSUPPORTED},
                  {"rk5", "no integrator \"rk5\"", BRIO_ERROR_INPUT}};
     for (size_t c = 0; c < BRIO_COUNT(cases); c++) {
@@ -585,7 +585,7 @@ static void divergence(void **state)
     assert_int_equal(status, BRIO_STEP_REJECTED);
     assert_string_equal(
         brio_sim_reason(sim),
-        "the inner steps diverged: take more of them (inner, safety) or a shorter step");
+        "the inner steps diverged: use more of them (inner, safety) or a shorter step");
     brio_sim_free(sim);
 }
 

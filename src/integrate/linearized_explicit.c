@@ -159,8 +159,8 @@ static BrioStatus step(BrioStepper *s, double h)
         double n = fixed ? fixed : inner_steps(h, *k0, *brio_stepper_memo(s, D0));
         if (!(n <= INNER_MAX))
             return brio_stepper_fail(s, BRIO_STEP_REJECTED,
-                                     "the stiffness asks for more than a million inner steps: take "
-                                     "a shorter step or an implicit method");
+                                     "the stiffness needs more than a million inner steps: use a "
+                                     "shorter step or an implicit method");
         brio_stepper_count_iterations(s, (int)n);
         if (go(s, h, (int)n, form, gradient, q, v)) return brio_stepper_accept(s, h, q, v);
         brio_stepper_discard_damping(s);
@@ -168,7 +168,7 @@ static BrioStatus step(BrioStepper *s, double h)
     }
     return brio_stepper_fail(
         s, BRIO_STEP_REJECTED,
-        "the inner steps diverged: take more of them (inner, safety) or a shorter step");
+        "the inner steps diverged: use more of them (inner, safety) or a shorter step");
 }
 
 BRIO_INTEGRATOR(linearized_explicit){
