@@ -209,8 +209,8 @@ static void nothing_outside(void **state)
     remove_tree("elsewhere");
     o = BRIO("run", "scene.yaml", "-o", "target/out");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "cannot write target/out: Not a directory; a file or a link stands "
-                                "where a folder is needed\n");
+    assert_string_equal(o->err, "cannot write target/out: Not a directory; there is a file or a "
+                                "link where a folder is needed\n");
     o = BRIO("run", "scene.yaml", "-o", "/proc/nothing");
     assert_int_equal(o->code, 2);
     assert_non_null(strstr(o->err, "cannot write /proc/nothing: "));

@@ -26,7 +26,7 @@ static void long_names(void **unused)
         if (length == 255)
             assert_int_equal(o->code, 0);
         else
-            expect(o, 2, "bodies[0]: the name of a body has 5000 bytes, and results hold at most");
+            expect(o, 2, "bodies[0]: the name of a body has 5000 bytes, and the maximum is");
         o = BRIO("view", "long", "--print");
         if (length == 255) assert_int_equal(o->code, 0);
     }

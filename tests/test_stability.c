@@ -292,8 +292,8 @@ static void refusals(void **state)
         const char *name, *message;
         BrioStatus status;
     } cases[] = {{"a-search",
-                  "a-search has no matrix: what it does depends on the energy of the state, step "
-                  "by step; fix its alpha: --set integrator.alpha=1",
+                  "a-search has no matrix: its steps depend on the energy of the state; fix its "
+                  "alpha: --set integrator.alpha=1",
                   BRIO_ERROR_UNSUPPORTED},
                  {"static",
                   "static has no motion: every step is the equilibrium, for any state; `brio "
@@ -680,7 +680,7 @@ static void position_based(void **state)
                      BRIO_ERROR_UNSUPPORTED);
     assert_string_equal(error.message,
                         "pbd-verlet moves bodies of springs only, and body \"jelly\" is of "
-                        "neo-hookean; make it kind: springs with material hooke, or take another "
+                        "neo-hookean; make it kind: springs with material hooke, or use another "
                         "integrator");
 }
 

@@ -212,7 +212,7 @@ static void checked(void **unused)
     assert_non_null(strstr(o->out, "use contact.start: relax"));
     o = BRIO("check", "near.yaml", "--set", "contact.start=relax");
     assert_int_equal(o->code, 0);
-    assert_non_null(strstr(o->out, "barriers begin without force, at 0.05 of dhat"));
+    assert_non_null(strstr(o->out, "barriers start without force, at 0.05 of dhat"));
     o = BRIO("check", "near.yaml", "--set", "bodies.1.transform.translate=[0,0.09,0]");
     assert_int_equal(o->code, 1);
     assert_non_null(strstr(o->out, "contact.start: untangle"));

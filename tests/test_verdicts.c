@@ -321,7 +321,7 @@ static void a_solve_says_what_was_not_met(void **state)
     s->script_fraction = 0.5;
     brio__problem_finish(&p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
     assert_non_null(strstr(s->message, "but scripted vertices have not arrived: "));
-    assert_non_null(strstr(s->message, "; scripted vertices came 0.5 of their way"));
+    assert_non_null(strstr(s->message, "; scripted vertices covered 0.5 of their path"));
     s->script_fraction = 1;
     s->speed = 0.1;
     brio__problem_finish(&p, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
