@@ -510,6 +510,8 @@ static void lists_and_citations(void **state)
     assert_non_null(strstr(o->out, "\"name\": \"rayleigh\""));
     o = BRIO("list", "materials", "--json");
     assert_non_null(strstr(o->out, "\"name\": \"E\""));
+    assert_non_null(strstr(o->out, "\"max\": 1e+15")); /* and by its name of version 0.1 */
+    assert_non_null(strstr(o->out, "\"most\": 1e+15"));
     for (int i = 0; brio_integrator_at(i); i++) { /* every citation key has its text */
         o = BRIO("cite", brio_integrator_at(i)->name);
         assert_int_equal(o->code, 0);
