@@ -144,7 +144,7 @@ static int check_mesh(const char *name, bool as_json)
     int64_t open = measured == BRIO_OK ? m.open_edges + m.branching_edges : -1; /* -1: not known */
     if (tets && q.worst > BRIO_POOR_SHAPE)
         find(&found, false,
-             "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will ask for small steps",
+             "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will need small steps",
              (long long)q.worst_tet, q.worst);
     if (!tets && open > 0)
         find(&found, false,
@@ -152,8 +152,8 @@ static int check_mesh(const char *name, bool as_json)
              (long long)open);
     if (m.intersections)
         find(&found, false,
-             "the surface intersects itself: %lld edges meet a triangle, first the edge of "
-             "vertices %d and %d triangle %lld",
+             "the surface intersects itself: %lld edges intersect a triangle, first the edge of "
+             "vertices %d and %d with triangle %lld",
              (long long)m.intersections, m.first.edge[0], m.first.edge[1],
              (long long)m.first.triangle);
     BrioJson json = {.file = stdout};
@@ -199,10 +199,9 @@ static void cage_text(const BrioCage *c)
            (long long)c->cells, c->edge, (long long)c->node_count,
            c->closed ? "encloses" : "is open and encloses about", c->enclosed);
     if (c->components != c->pieces)
-        printf(
-            "    cage         %d components of the surface ride on %d %s of the cage: what shares "
-            "cells moves together\n",
-            c->components, c->pieces, c->pieces == 1 ? "piece" : "pieces");
+        printf("    cage         %d components of the surface on %d %s of the cage: components in "
+               "the same cells move together\n",
+               c->components, c->pieces, c->pieces == 1 ? "piece" : "pieces");
 }
 
 static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *json, Findings *found)
@@ -220,11 +219,11 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
              "body \"%s\": %lld tets are inverted in the initial state, the first is tet %lld "
              "(vertices %d %d %d %d)%s",
              b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
-             fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean"
+             fatal ? "; its material forbids that: correct `state`, or use stable-neo-hookean"
                    : "");
     } else if (q.worst > BRIO_POOR_SHAPE) {
         find(found, false,
-             "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small "
+             "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it needs small "
              "steps",
              b->name, (long long)q.worst_tet, q.worst);
     }
@@ -369,8 +368,8 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
         bool forbidden = brio__has_barriers(s);
         find(found, forbidden, "%lld pairs of edges and triangles intersect in the initial state%s",
              (long long)count,
-             forbidden ? ": bodies with contact must begin apart; move them by "
-                         "bodies.N.transform.translate, or take contact.start: untangle"
+             forbidden ? ": bodies with contact must start apart; move them with "
+                         "bodies.N.transform.translate, or use contact.start: untangle"
                        : "; without contact they do not feel each other");
         bool kept = !picture->force && is_there(picture->name);
         if (!kept) code = write_intersections(picture->name, picture->force, x, list, stored);
@@ -414,7 +413,7 @@ static void check_start(BrioSim *sim, BrioJson *json, Findings *found)
         brio__start_text(s, &start, text, sizeof text);
         printf("  start          %s\n", text);
         if (brio__sim_relaxed(sim) < 1)
-            printf("    contact.start: barriers begin without force, at %.2g of dhat, and grow "
+            printf("    contact.start: barriers start without force, at %.2g of dhat, and grow "
                    "within %g s\n",
                    brio__sim_relaxed(sim), s->relax_time);
     }
@@ -520,7 +519,7 @@ static void add_questions(const BrioScene *scene, Findings *found)
 {
     BrioQuestions *questions = brio__alloc(1, sizeof *questions);
     if (!questions || brio__scene_questions(scene, questions) != BRIO_OK)
-        find(found, false, "out of memory: not everything was looked at");
+        find(found, false, "out of memory: not everything was checked");
     for (int i = 0; questions && i < questions->count; i++)
         find(found, false, "%s", questions->text[i]);
     brio__free(questions);
@@ -570,7 +569,7 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
         if (s->fixed_count > own)
             snprintf(of_obstacles, sizeof of_obstacles, " (and %s of obstacles)", count);
         printf("%s%s%s\n", scene->file, scene->title[0] ? ": " : "", scene->title);
-        printf("  %d %s, %s coordinates, %s points held or scripted%s, %lld steps to t = %g s\n",
+        printf("  %d %s, %s coordinates, %s points fixed or scripted%s, %lld steps to t = %g s\n",
                s->body_count, s->body_count == 1 ? "body" : "bodies", coordinates, fixed,
                of_obstacles, (long long)brio__scene_steps(scene), scene->end);
     }
@@ -612,8 +611,8 @@ static int run(int argc, char **argv)
         return usage_error(a.command, exact ? "which run? Give a folder that `brio run` has written"
                                             : "which scene or mesh?");
     if (exact && (given.set_count || picture.name || picture.force))
-        return usage_error(
-            a.command, "--exact proves a run as it was: --set, -o and --force do not go with it");
+        return usage_error(a.command,
+                           "--exact proves a run as it was: it does not take --set, -o or --force");
     if (exact) return prove_run(given.name, json);
     if (!picture.name) picture.name = "check-intersections.obj";
     if (is_mesh(given.name))

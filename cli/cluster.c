@@ -60,7 +60,7 @@ void cluster_last_words(const char *out)
     signal(SIGUSR1, on_stop); /* which mpirun passes on, and Slurm sends before the time is over */
     if (!cluster_is_root()) return;
     snprintf(last_words, sizeof last_words,
-             "\nbrio: the job is being ended from outside, because a process is gone or somebody "
+             "\nbrio: the job is being ended from outside, because a process died or someone "
              "stopped it; the last checkpoint is in %s: --resume continues from it, on any number "
              "of processes\n",
              out);

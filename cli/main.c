@@ -353,8 +353,8 @@ int brio_command(int argc, char **argv)
     const char *isa = getenv("BRIO_ISA");
     if (isa && isa[0] && strcmp(isa, brio_isa()))
         fprintf(stderr,
-                "brio: BRIO_ISA=%s is none of baseline, avx2 and avx512, or this machine does not "
-                "have it: using %s\n",
+                "brio: BRIO_ISA=%s is not one of baseline, avx2 and avx512, or this machine does "
+                "not support it: using %s\n",
                 isa, brio_isa());
     if (!cluster_begin()) return EXIT_FAILED;
     int code = run_command(argc, argv);

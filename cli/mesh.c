@@ -49,13 +49,13 @@ static void collect(const BrioMeasure *m, Findings *f)
              (long long)m->branching_edges, m->first_branching[0], m->first_branching[1]);
     if (m->turned_edges)
         FIND(f,
-             "the triangles at %lld edges look to different sides, first where vertices %d and %d "
-             "are joined",
+             "the triangles at %lld edges have inconsistent orientation, first at the edge of "
+             "vertices %d and %d",
              (long long)m->turned_edges, m->first_turned[0], m->first_turned[1]);
     if (m->intersections)
         FIND(f,
-             "the surface intersects itself: %lld edges meet a triangle, first the edge of "
-             "vertices %d and %d triangle %lld",
+             "the surface intersects itself: %lld edges intersect a triangle, first the edge of "
+             "vertices %d and %d with triangle %lld",
              (long long)m->intersections, m->first.edge[0], m->first.edge[1],
              (long long)m->first.triangle);
     if (!m->tets && m->volume < 0)
@@ -419,7 +419,9 @@ static int tetrahedralise(const Given *g)
             "which surface, and where to? brio mesh tetrahedralise SURFACE -o BODY.msh");
     if (brio__mesh_writer(g->out, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
     if (!w->tets)
-        return usage_error(&command_mesh, "%s holds no tets: take .msh, .mesh, .vtk, .vtu or .node",
+        return usage_error(&command_mesh,
+                           "%s cannot store tets: use .msh, .mesh, .vtk, .vtu or "
+                           ".node",
                            w->extension);
     if (!g->force && access(g->out, F_OK) == 0)
         return usage_error(&command_mesh,
@@ -433,7 +435,7 @@ static int tetrahedralise(const Given *g)
     if (surface->tet_count) {
         code = usage_error(
             &command_mesh,
-            "%s has %lld tets already; to fill its surface anew, convert it to .obj first",
+            "%s has %lld tets already; to fill its surface again, convert it to .obj first",
             g->word[1], (long long)surface->tet_count);
     } else {
         double start = brio__seconds();

@@ -52,7 +52,7 @@ static int describe_iteration(const BrioIteration *now, char *text, size_t size)
         snprintf(limit, sizeof limit, "  limited by an element of \"%.60s\"", now->limit[0]);
     if (now->halvings) snprintf(halved, sizeof halved, "  in pieces of 1/%d", 1 << now->halvings);
     if (now->moved < 1)
-        snprintf(moved, sizeof moved, "  scripts %.3g %% of their way", 100 * now->moved);
+        snprintf(moved, sizeof moved, "  scripts at %.3g %% of their path", 100 * now->moved);
     return snprintf(text, size, "iteration %d%s  %d contacts%s%s%s", now->iteration, left,
                     now->contacts, limit, halved, moved);
 }

@@ -127,7 +127,7 @@ static BrioStatus open_table(Proof *p, BrioError *error)
     if (!same)
         return brio__error(
             error, BRIO_ERROR_INPUT,
-            "%s has other columns than this brio writes: check it with the brio that made it",
+            "%s has other columns than this brio writes: check it with the brio that wrote it",
             path);
     p->last = -1;
     while (next_line(p)) p->last = strtoll(p->line, NULL, 10);
@@ -162,10 +162,9 @@ static BrioStatus replay(Proof *p, BrioError *error)
         while (state->step < step) {
             BrioStatus status = stop_wanted ? BRIO_STOPPED : brio_sim_step(p->sim, NULL);
             if (status == BRIO_STOPPED)
-                return brio__error(
-                    error, BRIO_STOPPED,
-                    "stopped on request after step %lld: nothing is said of the rest",
-                    (long long)state->step);
+                return brio__error(error, BRIO_STOPPED,
+                                   "stopped on request after step %lld: the rest was not checked",
+                                   (long long)state->step);
             if (status != BRIO_OK)
                 return brio__error(error, status,
                                    "the replay fails in step %lld, which is in energy.csv: %s",
@@ -232,9 +231,9 @@ static void print_text(const Proof *p, bool proved)
                    p->isa, brio_isa(), p->isa);
         else
             printf("  ! the run was made by another build or on another machine, or the table was "
-                   "changed: what is said here holds for the replay, not for the run\n");
+                   "changed: this result holds for the replay, not for the run\n");
     }
-    printf("%s\n", proved ? "proved: nothing intersects in any accepted state" : "not proved");
+    printf("%s\n", proved ? "proved: no accepted state has an intersection" : "not proved");
 }
 
 int prove_run(const char *out, bool as_json)

@@ -368,9 +368,9 @@ static const Family families[] = {
     {"constraints", "`constraints: [{type: NAME, ...}]`", "", constraint_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},
     {"shapes", "`shape: {type: NAME, ...}` of a body", "", shape_at},
-    {"scenes", "`brio run NAME`", "No scenes were found beside the program.", scene_at},
+    {"scenes", "`brio run NAME`", "No scenes were found next to the program.", scene_at},
     {"frames", "`output: {frames: [NAME]}`", "", frames_at},
-    {"meshes", "`mesh: FILE` of a body, by the ending of the name", "", reader_at},
+    {"meshes", "`mesh: FILE` of a body, by the file extension", "", reader_at},
     {"keys", "the maps of a scene file and their keys", "", section_at},
 };
 
@@ -390,6 +390,15 @@ static void json_words(BrioJson *json, const BrioField *field)
     brio__json_close(json, ']');
 }
 
+/* "least" and "most" are the names of 0.1, kept for one version. */
+static void json_range(BrioJson *json, const BrioField *field)
+{
+    brio__json_real(json, "min", field->min);
+    brio__json_real(json, "max", field->max);
+    brio__json_real(json, "least", field->min);
+    brio__json_real(json, "most", field->max);
+}
+
 static void json_fields(BrioJson *json, const BrioField *fields)
 {
     brio__json_open(json, "fields", '[');
@@ -400,8 +409,7 @@ static void json_fields(BrioJson *json, const BrioField *fields)
         brio__json_text(json, "unit", brio__field_unit(f).text);
         json_words(json, f);
         brio__json_real(json, "default", f->default_value);
-        brio__json_real(json, "least", f->min);
-        brio__json_real(json, "most", f->max);
+        json_range(json, f);
         brio__json_boolean(json, "required", f->required);
         brio__json_text(json, "summary", f->summary);
         brio__json_close(json, '}');
@@ -439,8 +447,7 @@ static void json_keys(BrioJson *json, const BrioKey *keys)
         json_words(json, f);
         json_default(json, k);
         brio__json_text(json, "default_text", text.initial);
-        brio__json_real(json, "least", f->min);
-        brio__json_real(json, "most", f->max);
+        json_range(json, f);
         brio__json_boolean(json, "required", f->required);
         brio__json_text(json, "summary", f->summary);
         brio__json_close(json, '}');

@@ -247,9 +247,9 @@ static int film(Render *r)
         if (child > 0) waitpid(child, NULL, 0);
         if (reason == ENOENT)
             fprintf(stderr,
-                    "brio render: films are made by the program ffmpeg, which is not installed "
-                    "(Debian: apt-get install ffmpeg). Pictures need nothing: -o %s, "
-                    "--sheet 12, or numbered frames with -o frame-%%04d.png\n",
+                    "brio render: films need the program ffmpeg, which is not installed (Debian: "
+                    "apt-get install ffmpeg). Pictures do not: -o %s, --sheet 12, or numbered "
+                    "frames with -o frame-%%04d.png\n",
                     "x.png");
         else
             fprintf(stderr, "brio render: ffmpeg cannot be started: %s\n", strerror(reason));
@@ -270,7 +270,7 @@ static int film(Render *r)
         char wall[32];
         seconds_text(brio__seconds() - started, wall, sizeof wall);
         if (!r->quiet)
-            printf("%s: %lld frames, %d x %d, %g a second, in %s\n", r->out, (long long)count,
+            printf("%s: %lld frames, %d x %d, %g per second, in %s\n", r->out, (long long)count,
                    r->width, r->height, r->fps, wall);
         return EXIT_DONE;
     }

@@ -391,8 +391,8 @@ static BrioStatus put_sheet(Report *r, BrioMotionFile **motion, const char *cons
         fputs("\">\n", r->file);
         brio__html_element(
             r->file, "p class=\"note\"",
-            "This brio was built without npm, so the motion is shown at six instants; with npm at "
-            "hand the build makes a report that plays it in 3D.");
+            "This brio was built without npm, so this report shows the motion at six instants. A "
+            "build with npm writes a report that plays it in 3D.");
     }
     free(png);
     brio__free(rgb);

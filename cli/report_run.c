@@ -145,7 +145,8 @@ typedef struct ChartDef {
 static const ChartDef charts[] = {
     {"Energy",
      "energy [J]",
-     "Total is the sum of the others; the target is what an energy-controlled integrator aims at.",
+     "Total is the sum of the others. The target is the energy that an energy-controlled "
+     "integrator aims at.",
      false,
      {{"kinetic", "kinetic", 2, false},
       {"elastic", "elastic", 1, false},
@@ -156,8 +157,8 @@ static const ChartDef charts[] = {
       {"target", "target", 5, true}}},
     {"Where energy came from and went",
      "energy [J]",
-     "Since the start: what moved points and changes brought, what damping and friction took, and "
-     "the remainder, which the method itself did.",
+     "Since the start: energy added by moved points and changes, energy removed by damping and "
+     "friction, and the remainder, which is the effect of the method.",
      false,
      {{"added", "added", 3, false},
       {"dissipated", "dissipated", 2, false},
@@ -304,7 +305,7 @@ static void put_words(RunReport *r)
         brio__html_text(file, text);
     }
     if (steps > 0 && iterations > 0) {
-        snprintf(text, sizeof text, " %.3g iterations of the solver a step", iterations / steps);
+        snprintf(text, sizeof text, " %.3g solver iterations per step", iterations / steps);
         brio__html_text(file, text);
         if (halved > 0)
             snprintf(text, sizeof text, "; %g steps had to be done in halves.", halved);
@@ -444,7 +445,7 @@ static BrioStatus write_page(RunReport *r, FILE *file)
     put_scene(r);
     brio__html_element(
         file, "p class=\"note\"",
-        "brio %s, %s threads, %s, scene file %s. Beside this page: energy.csv (every step), "
+        "brio %s, %s threads, %s, scene file %s. Next to this page: energy.csv (every step), "
         "run.json, %s (the motion; `brio render` makes pictures and films of it).",
         text_at(r->root, "version", "?"), text_at(r->root, "threads", "?"),
         text_at(r->root, "isa", "?"), text_at(r->root, "scene_file", "?"), BRIO_MOTION_NAME);

@@ -62,14 +62,14 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
     char wall[32];
     seconds_text(r->totals.wall, wall, sizeof wall);
     if (r->complete_before)
-        printf(
-            "%s was complete already; nothing is left to do (--set time.end=... makes it longer)\n",
-            out);
+        printf("%s is already complete; there is nothing left to do (--set time.end=... makes it "
+               "longer)\n",
+               out);
     printf("%s%s%s: %lld of %lld steps, t = %g s, in %s\n", scene->title,
            scene->title[0] ? ": " : "", brio__verdict_name(r->verdict), (long long)r->step,
            (long long)r->steps, r->time, wall);
     const BrioSolverType *type = brio__solver_type(scene->def.solver.type);
-    printf("  %s iterations %lld (%.1f a step), energy %.6g J at the start, %.6g J now\n",
+    printf("  %s iterations %lld (%.1f per step), energy %.6g J at the start, %.6g J now\n",
            type && type->unfinished ? "local/global" : "Newton",
            (long long)r->totals.solve.iterations,
            r->step > 0 ? (double)r->totals.solve.iterations / (double)r->step : 0,
@@ -176,8 +176,8 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
     if (!reported && status != BRIO_ERROR_FILE) {
         brio_error_text(&error, trouble, sizeof trouble);
         fprintf(stderr,
-                "warning: the results are whole, only their report is missing: %s; `brio view "
-                "%s` makes it\n",
+                "warning: the results are complete, only the report is missing: %s; `brio view "
+                "%s` writes it\n",
                 trouble, out);
     }
     if (asked->json)

@@ -196,7 +196,7 @@ bool sandbox_enter(const char *scene, const char *out, char *why, size_t size)
     if (syscall(CREATE_RULESET, NULL, 0, VERSION) < 1) {
         snprintf(why, size,
                  "--sandbox needs Landlock, which this kernel does not have or has "
-                 "switched off (Linux 5.13 or newer); take a container instead");
+                 "switched off (Linux 5.13 or newer); use a container instead");
         return false;
     }
     if (out && mkdir(out, 0777) && errno != EEXIST) {
@@ -214,7 +214,7 @@ bool sandbox_enter(const char *scene, const char *out, char *why, size_t size)
 bool sandbox_enter(const char *scene, const char *out, char *why, size_t size)
 {
     (void)scene, (void)out;
-    snprintf(why, size, "--sandbox needs Linux on x86-64 or ARM64; take a container instead");
+    snprintf(why, size, "--sandbox needs Linux on x86-64 or ARM64; use a container instead");
     return false;
 }
 

@@ -71,7 +71,7 @@ void show_settings(const BrioScene *scene)
     if (!given(scene, "solver", "tol") && tol > 1e-8) {
         bool preview = scene->def.solver.quality == BRIO_QUALITY_PREVIEW;
         if (s->friction && !preview)
-            printf(": 0.01 epsv, so that what should slide does");
+            printf(": 0.01 epsv, so that contacts that should slide do slide");
         else
             printf(": %s of a fall by the size of the smallest body (%.4g m/s)",
                    preview ? "1e-2" : "3e-4", s->fall_speed);

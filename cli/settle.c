@@ -91,8 +91,8 @@ static BrioStatus settle(Settled *w, bool force, BrioFolder *folder, BrioFolder 
     progress_clear();
     if (status != BRIO_OK)
         return brio__error(error, status,
-                           "no equilibrium was found: %s; solver.max_iterations may be too low, or "
-                           "nothing holds the scene",
+                           "no equilibrium was found: %s; solver.max_iterations may be too low, "
+                           "or a body is neither fixed nor attached",
                            brio_sim_reason(w->sim));
     brio_sim_ledger(w->sim, &w->after);
     return write_all(w, folder, frames, error);

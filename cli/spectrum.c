@@ -207,8 +207,8 @@ static int notes(const Work *k, char text[6][320])
     double elastic = k->ledger.elastic + k->ledger.attachment;
     if (gravity(k) > 0 && k->zeros < k->modes.n)
         snprintf(text[count++], sizeof text[0],
-                 "The modes are about the rest shape, without gravity: where a body hangs from "
-                 "something, its sag counts as potential of low modes.");
+                 "The modes are about the rest shape, without gravity: the sag of a hanging body "
+                 "counts as potential energy of low modes.");
     if (k->fixed_moved)
         snprintf(text[count++], sizeof text[0],
                  "Held vertices are not where the rest shape has them: the strain that they force "
@@ -225,9 +225,8 @@ static int notes(const Work *k, char text[6][320])
     if (fabs(k->sum[1] - elastic) > 0.1 * fmax(fabs(elastic), fabs(k->sum[1])) &&
         k->sum[1] > 1e-9 * k->sum[0])
         snprintf(text[count++], sizeof text[0],
-                 "The potentials of the modes add up to %.3g times the elastic energy: the "
-                 "deformation is too large for linear modes to tell more "
-                 "than a tendency.",
+                 "The potential energies of the modes sum to %.3g times the elastic energy: the "
+                 "deformation is too large for linear modes to show more than a tendency.",
                  k->sum[1] / elastic);
     return count;
 }
@@ -291,8 +290,8 @@ static void print(const Work *k)
            k->frequency[k->modes.n - 1]);
     for (int i = 0; i < s->body_count; i++)
         if (k->motion[i].is_free)
-            printf("  body \"%s\" is free: its best rigid motion (%.4g m, %.4g degrees) was taken "
-                   "away first\n",
+            printf("  body \"%s\" is free: its best rigid motion (%.4g m, %.4g degrees) was "
+                   "removed first\n",
                    s->body[i].name, k->motion[i].shift, k->motion[i].turn * 180 / M_PI);
     putchar('\n');
     print_table(k);

@@ -76,7 +76,7 @@ static void matrix_text(const BrioAmplification *a, const Request *r)
     printf("%s on m x'' = -k x - d x' with k = %g N/m, m = %g kg, d = %g N s/m, h = %g s\n",
            r->integrator, k, m, d, h);
     printf("  X = h d/m = %.6g, Y = h^2 k/m = %.6g\n", h * d / m, h * h * k / m);
-    printf("  matrix of (x, v%s\n", a->size > 2 ? ", what the method remembers)" : ")");
+    printf("  matrix of (x, v%s\n", a->size > 2 ? ", the history of the method)" : ")");
     for (int i = 0; i < a->size; i++) {
         printf("   ");
         for (int j = 0; j < a->size; j++) printf(" %22.15g", a->matrix[i * a->size + j]);
@@ -280,7 +280,7 @@ static void undamped_text(const Analysis *a)
         table_cell(&table, "%s", m->integrator->name);
         if (isinf(m->limit)) {
             table_cell(&table, "any"), table_cell(&table, "any"), table_cell(&table, "-");
-            table_cell(&table, "divides its step by itself");
+            table_cell(&table, "divides its step automatically");
             continue;
         }
         table_number(&table, m->limit / root, 4);

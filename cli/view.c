@@ -50,7 +50,7 @@ static int run(int argc, char **argv)
     if (is_old(folder, path) && report_of_run(folder, &error) != BRIO_OK)
         return say_error(&error, EXIT_FAILED);
     if (stat(path, &info))
-        return usage_error(a.command, "%s holds no report and no run that one could be made of",
+        return usage_error(a.command, "%s contains neither a report nor a run to make one from",
                            folder);
     whole = realpath(path, NULL);
     const char *shown = whole ? whole : path;

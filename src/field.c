@@ -131,7 +131,7 @@ static BrioStatus check_value(const BrioField *field, int component, double valu
         if (value >= 0 && value == floor(value) && value < 64 &&
             brio__field_word(field, (int)value).text[0])
             return BRIO_OK;
-        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is none of the choices %s", name,
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not one of %s", name,
                            number(value).text, field->unit);
     }
     if (value == INFINITY && field->type == BRIO_REAL && brio__field_word(field, 0).text[0])

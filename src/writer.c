@@ -14,13 +14,13 @@ static const char *remedy(int reason)
 {
     switch (reason) {
     case ENOSPC:
-    case EDQUOT: return "; make room, then try again";
+    case EDQUOT: return "; free some space, then try again";
     case EFBIG: return "; the file may not grow further (ulimit -f)";
     case EACCES:
     case EPERM:
     case EROFS: return "; choose another folder with -o";
     case ENOTDIR:
-    case ELOOP: return "; a file or a link stands where a folder is needed";
+    case ELOOP: return "; there is a file or a link where a folder is needed";
     }
     return "";
 }

@@ -423,8 +423,8 @@ static void integrators_that_do_not_fit(void **state)
                          again ? BRIO_ERROR_INPUT : BRIO_ERROR_UNSUPPORTED);
         if (again)
             assert_string_equal(error.message,
-                                "vertex 0 of body \"bar\" and obstacle \"obstacle0\" are not apart "
-                                "in the initial state: begin in front of the obstacle");
+                                "vertex 0 of body \"bar\" and obstacle \"obstacle0\" are not "
+                                "apart in the initial state: start in front of the obstacle");
     }
     brio_mesh_free(mesh);
 }

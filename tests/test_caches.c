@@ -677,7 +677,7 @@ static void obj_faces(void **state)
     assert_int_equal(brio__mesh_parse("x.obj", back, strlen(back), &mesh, &error), BRIO_OK);
     brio_set_log(NULL, NULL);
     assert_string_equal(logged, "x.obj: 2 corners of faces name a vt or vn that the file does not "
-                                "have; they are taken as without");
+                                "have; these are ignored");
     f = mesh->faces;
     assert_true(f->corner_uv[0] == 0 && f->corner_uv[1] == 1 && f->corner_uv[2] == -1 &&
                 f->corner_normal[0] == 0 && f->corner_normal[2] == -1);
@@ -901,7 +901,7 @@ static void far_outside(void **state)
     assert_string_equal(logged,
                         "far.yaml:3: 6 of 6 points of the surface are far outside the tets, no. 0 "
                         "by 0.3 m: they follow the nearest tet, which may look torn; make the "
-                        "tets enclose the surface, and give both in the same place and unit");
+                        "tets enclose the surface, and give both in the same position and unit");
     brio__scene_free(scene);
 }
 

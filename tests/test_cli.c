@@ -209,8 +209,8 @@ static void nothing_outside(void **state)
     remove_tree("elsewhere");
     o = BRIO("run", "scene.yaml", "-o", "target/out");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "cannot write target/out: Not a directory; a file or a link stands "
-                                "where a folder is needed\n");
+    assert_string_equal(o->err, "cannot write target/out: Not a directory; there is a file or a "
+                                "link where a folder is needed\n");
     o = BRIO("run", "scene.yaml", "-o", "/proc/nothing");
     assert_int_equal(o->code, 2);
     assert_non_null(strstr(o->err, "cannot write /proc/nothing: "));
@@ -510,6 +510,8 @@ static void lists_and_citations(void **state)
     assert_non_null(strstr(o->out, "\"name\": \"rayleigh\""));
     o = BRIO("list", "materials", "--json");
     assert_non_null(strstr(o->out, "\"name\": \"E\""));
+    assert_non_null(strstr(o->out, "\"max\": 1e+15")); /* and by its name of version 0.1 */
+    assert_non_null(strstr(o->out, "\"most\": 1e+15"));
     for (int i = 0; brio_integrator_at(i); i++) { /* every citation key has its text */
         o = BRIO("cite", brio_integrator_at(i)->name);
         assert_int_equal(o->code, 0);

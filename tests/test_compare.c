@@ -253,7 +253,7 @@ static void rows_that_fail(void **state)
     assert_true(file_has("wall/compare.csv", "symplectic-euler,0.01,refused,,,"));
     o = BRIO("compare", "wall.yaml", "-i", "symplectic-euler,rk4", "-o", "none", "-q");
     check_code(o, 1);
-    assert_string_equal(o->err, "brio compare: the scene goes with none of these integrators; see "
+    assert_string_equal(o->err, "brio compare: the scene supports none of these integrators; see "
                                 "the reasons above or in none/report.html\n");
 
     /* a step that the solver gives up on */
@@ -337,7 +337,7 @@ static void refusals(void **state)
         {{"compare", "chain.yaml", "-i", "bdf2,bfd3"},
          "--integrators: no integrator \"bfd3\"; did you mean \"bdf3\"?\n"},
         {{"compare", "chain.yaml", "-i", "bdf2,,bdf3"},
-         "--integrators: an integrator is missing beside a comma\n"},
+         "--integrators: an integrator is missing next to a comma\n"},
         {{"compare", "chain.yaml", "-i", "bdf2,{type: bdf2}"},
          "--integrators: bdf2 stands there twice\n"},
         {{"compare", "chain.yaml", "-i", "{decay: 1}"},

@@ -702,7 +702,7 @@ static void squeezed(void **unused)
     /* between the two of them, the cube and one of both */
     const char *obstacle = strstr(brio_sim_reason(sim), "\"anvil\"") ? "\"anvil\"" : "\"hammer\"";
     const char *parts[] = {"continuous collision detection limited the last step to ", "\"cube\"",
-                           obstacle, " m apart)", "scripted vertices came "};
+                           obstacle, " m apart)", "scripted vertices covered "};
     for (size_t k = 0; k < BRIO_COUNT(parts); k++)
         if (!strstr(brio_sim_reason(sim), parts[k]))
             fail_msg("no '%s' in: %s", parts[k], brio_sim_reason(sim));

@@ -102,7 +102,7 @@ static void sentences(void **unused)
     assert_true(editing_hash(sim) == hash);
     assert_int_equal(brio_builder_remove_body(b, body, &error), BRIO_OK);
     assert_int_equal(editing_add(b, "up", EDITING_SOLID, up, &body, &error), BRIO_OK);
-    refused(brio_sim_commit(other, b, &error), &error, "did not begin here");
+    refused(brio_sim_commit(other, b, &error), &error, "does not belong here");
     commit(sim, b);
     /* behind the floor; nothing left; a step in between */
     b = begin(sim);
@@ -113,7 +113,7 @@ static void sentences(void **unused)
     for (int i = 0; i < 3; i++) brio_builder_remove_body(b, i, &error);
     refused(brio_sim_commit(sim, b, &error), &error, "nothing can move");
     step(sim, 1);
-    refused(brio_sim_commit(sim, b, &error), &error, "did not begin here");
+    refused(brio_sim_commit(sim, b, &error), &error, "does not belong here");
     brio_builder_free(b);
     /* what the integrator cannot take */
     assert_int_equal(brio_sim_set_integrator(other, "rk4", NULL, &error), BRIO_OK);

@@ -534,7 +534,7 @@ static void initial_states(void **state)
     assert_non_null(strstr(o->out, " of body \"lower\" meets triangle "));
     assert_non_null(strstr(o->out, "    and 29 more\n"));
     assert_non_null(strstr(o->out, "  ! 34 pairs of edges and triangles intersect in the initial "
-                                   "state: bodies with contact must begin apart"));
+                                   "state: bodies with contact must start apart"));
     assert_non_null(strstr(o->out, "not runnable\n"));
     char *obj = read_all("check-intersections.obj", NULL);
     assert_non_null(obj);

@@ -322,7 +322,7 @@ static const struct Wrong {
      "at byte 80: the number of triangles is 16843010, but only 3 bytes of the file are left, too "
      "few for so many: the file is cut off, or the number is wrong"},
     {"a.vtk", "vtk\n", 1, 1,
-     "expected \"# vtk DataFile Version\" at the start of the file: this is no legacy VTK file"},
+     "expected \"# vtk DataFile Version\" at the start of the file: this is not a legacy VTK file"},
     {"a.vtk", "# vtk DataFile Version 9.0\ntitle\nASCII\n", 1, 24,
      "version 9 of the legacy VTK format is not known; brio reads 1 to 5.1"},
     {"a.vtk", "# vtk DataFile Version 3.0\ntitle\nTEXT\n", 3, 1,
@@ -342,7 +342,7 @@ static const struct Wrong {
     {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n", 10, 1,
      "a cell of type 10 has 3 vertices; it needs 4"},
     {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 2\n5\n5\n", 9, 12,
-     "2 types for 1 cells: the section CELLS must come before and have as many"},
+     "2 types for 1 cells: the section CELLS must come first and have the same number"},
     {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\n", 9, 1,
      "the file has no section CELL_TYPES: it is cut off"},
     {"a.vtk", VTK3 "FACES 1\n", 7, 1,
@@ -419,7 +419,7 @@ static const struct Wrong {
      "the array \"connectivity\" must be of integers"},
     {"a.msh", "$MeshFormat\n4.1 1 8\n\2\2\2\2\n", 0, 0,
      "at byte 20: expected the number 1, which tells the byte order of a binary file, found "
-     "33686018: the file is damaged, or was changed as text"},
+     "33686018: the file is damaged, or was edited as text"},
     {"a.msh", "$MeshFormat\n2.2 1 4\n", 2, 7,
      "numbers of 4 bytes; brio reads binary files with numbers of 8"},
     {"a.msh", "$MeshFormat\n2.2 2 8\n", 2, 5, "the file type is 2; it is 0 (ASCII) or 1 (binary)"},

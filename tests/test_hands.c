@@ -566,7 +566,7 @@ static void refusals(void **unused)
     refused(sim, brio_sim_grab(sim, 0, point, -1, &h, NULL),
             "a hand's stiffness k = -1 N/m must be positive; NAN lets brio choose");
     refused(sim, brio_sim_grab_vertex(sim, 0, 1, 1, &h, NULL),
-            "body \"net\" is fixed there (vertex 1): a hand can hold only what moves");
+            "body \"net\" is fixed there (vertex 1): a hand can grab only free vertices");
     refused(sim, brio_sim_grab_vertex(sim, 0, 9, 1, &h, NULL),
             "there is no vertex 9 of body 0: count both from 0");
     refused(sim, brio_sim_grab_ray(sim, point, point, 1, &h, NULL, NULL),
@@ -574,7 +574,7 @@ static void refusals(void **unused)
     assert_int_equal(brio_sim_grab(sim, 2, point, 1, &h, NULL), BRIO_ERROR_ARGUMENT);
     assert_int_equal(h, -1);
     refused(sim, brio_sim_drag(sim, 0, point, NULL),
-            "hand 0 holds nothing: it was not grabbed with, or was released");
+            "hand 0 is not in use: it never grabbed anything, or was released");
     for (int n = 0; n < BRIO_MAX_HANDS; n++) assert_int_equal(grab(sim, 0, 0, 0, 0.5, 1), n);
     refused(sim, brio_sim_grab(sim, 0, point, 1, &h, NULL),
             "all 16 hands are in use: release one first");
@@ -582,23 +582,23 @@ static void refusals(void **unused)
             "a hand cannot be at a point that is not finite");
     step(sim, 2);
     refused(sim, brio_sim_release(sim, 16, NULL),
-            "hand 16 holds nothing: it was not grabbed with, or was released");
+            "hand 16 is not in use: it never grabbed anything, or was released");
     refused(sim, brio_sim_move_attachment(sim, 2, point, NULL),
             "there is no attachment 2: the scene has 2");
     refused(sim, brio_sim_move_attachment(sim, 1, point, NULL),
-            "attachment 1 follows a script of the scene: take its motion out, or hold the body "
-            "with a hand");
+            "attachment 1 follows a script of the scene: remove its script, or grab the body with "
+            "a hand");
     refused(sim, brio_sim_set_material(sim, 0, "E", 3, NULL),
             "material hooke of body \"net\" has no \"E\": it has k, vertex_mass, rho");
     refused(sim, brio_sim_set_material(sim, 0, "vertex_mass", 3, NULL),
-            "vertex_mass of body \"net\" is in its masses or rest shape, which were made with the "
-            "scene: change it there and load it anew");
+            "vertex_mass of body \"net\" determines its masses or rest shape, which are fixed "
+            "when the scene is loaded: change it there and load it again");
     refused(sim, brio_sim_set_material(sim, 1, "E", 2e6, NULL),
-            "E of body \"drum\" is in its masses or rest shape, which were made with the scene: "
-            "change it there and load it anew");
+            "E of body \"drum\" determines its masses or rest shape, which are fixed when the "
+            "scene is loaded: change it there and load it again");
     refused(sim, brio_sim_set_material(sim, 1, "rho", 2e3, NULL),
-            "rho of body \"drum\" is in its masses or rest shape, which were made with the scene: "
-            "change it there and load it anew");
+            "rho of body \"drum\" determines its masses or rest shape, which are fixed when the "
+            "scene is loaded: change it there and load it again");
     assert_int_equal(brio_sim_set_material(sim, 0, "k", -1, NULL), BRIO_ERROR_ARGUMENT);
     print_message("%s\n", brio_sim_reason(sim));
     assert_int_equal(brio_sim_set_material(sim, 1, "bending", 5e5, NULL), BRIO_OK);
@@ -607,8 +607,8 @@ static void refusals(void **unused)
     assert_true(value == 0.2 && !strcmp(brio_body_material(sim->system, 2), "neo-hookean"));
     assert_int_equal(brio_sim_material(sim, 2, "k", &value), BRIO_ERROR_ARGUMENT);
     refused(sim, brio_sim_set_damping(sim, 1, "alpha", 1, NULL),
-            "there is no damping model 1: the simulation was made with 1; give it one of strength "
-            "0 to switch on later");
+            "there is no damping model 1: the simulation has 1; create it with one of strength 0 "
+            "to switch on later");
     refused(sim, brio_sim_set_damping(sim, 0, "gamma", 1, NULL),
             "damping rayleigh has no \"gamma\": it has alpha, beta");
     assert_int_equal(brio_sim_set_damping(sim, 0, "beta", -1, NULL), BRIO_ERROR_ARGUMENT);

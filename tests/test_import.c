@@ -44,17 +44,14 @@ static const Expected imports[] = {
       "    - {between: [material1, obstacle0], mu: 0.2}", "  mu: 0.1", "    type: plane"}},
     {"boundary",
      3,
-     "boundary.yaml: 2 bodies, 0 obstacles\n"
-     "  scenes/boundary.txt:11: LOST: NBC: brio has no force on a part of a body; left out\n"
-     "  scenes/boundary.txt:17: warmStart: brio starts every step from its own prediction; left "
-     "out\n"
-     "  scenes/boundary.txt:18: view: brio render and brio view find their own camera; left out\n"
-     "  scenes/boundary.txt:19: zoom: brio render and brio view find their own camera; left out\n"
-     "  scenes/boundary.txt:8: LOST: DBC: from 0.04 s on the vertices are free there, until "
-     "another "
-     "time range; here they are held where they are\n"
-     "  scenes/boundary.txt:11: LOST: DBC: from 0.02 s on the vertices are free there, until "
-     "another time range; here they are held where they are\n",
+     "boundary.yaml: 2 bodies, 0 obstacles\n  scenes/boundary.txt:11: LOST: NBC: brio has no "
+     "force on a part of a body; left out\n  scenes/boundary.txt:17: warmStart: brio starts every "
+     "step from its own prediction; left out\n  scenes/boundary.txt:18: view: brio render and "
+     "brio view find their own camera; left out\n  scenes/boundary.txt:19: zoom: brio render and "
+     "brio view find their own camera; left out\n  scenes/boundary.txt:8: LOST: DBC: from 0.04 s "
+     "on the vertices are free there, until another time range; here they stay fixed\n  "
+     "scenes/boundary.txt:11: LOST: DBC: from 0.02 s on the vertices are free there, until "
+     "another time range; here they stay fixed\n",
      {"  material: {type: fixed-corotated, E: 200000, nu: 0.35, rho: 900}", "gravity: [0, 0, 0]",
       "        script: {velocity: [-0.5, 0, 0]}", "    fix:",
       "        script: {keys: [[0, 0, 0, 0], [0.02, -0.02, 0, 0], [0.04, -0.02, 0, 0], [0.06, "
@@ -75,34 +72,30 @@ static const Expected imports[] = {
       "    mesh: \"input/triMeshes/ball.obj\""}},
     {"lattice",
      0,
-     "lattice.yaml: 4 bodies, 1 obstacle\n"
-     "  scenes/lattice.txt:11: fricIterAmt: brio renews friction's normal forces and directions "
-     "until they stay; contact.friction_iterations in a scene limits that; left out\n"
-     "  scenes/lattice.txt:12: tol: brio has one tolerance for all steps; taken is the least of "
-     "the 2\n"
-     "  scenes/lattice.txt:16: section: settings of other solvers than the barrier; left out\n"
-     "  scenes/lattice.txt:20: appendStr: brio run -o names the folder; left out\n",
+     "lattice.yaml: 4 bodies, 1 obstacle\n  scenes/lattice.txt:11: fricIterAmt: brio renews "
+     "friction's normal forces and directions until they stay; contact.friction_iterations in a "
+     "scene limits that; left out\n  scenes/lattice.txt:12: tol: brio has one tolerance for all "
+     "steps; using the smallest of the 2\n  scenes/lattice.txt:16: section: settings of other "
+     "solvers than the barrier; left out\n  scenes/lattice.txt:20: appendStr: brio run -o names "
+     "the folder; left out\n",
      {"integrator: {type: newmark, beta: 0.25, gamma: 0.5}", "  - {type: rayleigh, beta: 0.003}",
       "time: {h: 0.005, end: 0.02, fps: 60}"}},
     {"matrix",
      1,
-     "matrix.yaml: 4 bodies, 1 obstacle\n"
-     "  scenes/matrix.txt:9: disableCout: brio run --quiet is what comes nearest; left out\n"
-     "  scenes/matrix.txt:10: LOST: restart: the scene starts there from a state of the other "
-     "program, and here from rest\n"
-     "  scenes/matrix.txt:11: NBCTimeRange: brio has no force on a part of a body; left out\n",
+     "matrix.yaml: 4 bodies, 1 obstacle\n  scenes/matrix.txt:9: disableCout: the nearest option "
+     "is brio run --quiet; left out\n  scenes/matrix.txt:10: LOST: restart: the scene starts "
+     "there from a state of the other program, and here from rest\n  scenes/matrix.txt:11: "
+     "NBCTimeRange: brio has no force on a part of a body; left out\n",
      {"    array: {count: [2, 2, 1], spacing: [1.5, 1.5, 1.5]}",
       "    transform: {scale: 4, translate: [0.5, -3, 0.5]}"}},
     {"twist",
      0,
-     "twist.yaml: 1 body, 0 obstacles\n"
-     "  scenes/twist.txt:18: constraintSolver SQP: brio has the barrier (interiorPoint); that is "
-     "taken\n"
-     "  scenes/twist.txt:19: QPSolver: a setting of other solvers than the barrier; left out\n"
-     "  scenes/twist.txt:20: exactCCD: brio's collision detection is conservative by itself; brio "
-     "check --exact proves a run; left out\n"
-     "  scenes/twist.txt:21: \"stifness\" is not a keyword that brio knows; did you mean "
-     "\"stiffness\"?; left out\n",
+     "twist.yaml: 1 body, 0 obstacles\n  scenes/twist.txt:18: constraintSolver SQP: brio has the "
+     "barrier (interiorPoint); that is taken\n  scenes/twist.txt:19: QPSolver: a setting of other "
+     "solvers than the barrier; left out\n  scenes/twist.txt:20: exactCCD: brio's collision "
+     "detection is conservative by itself; brio check --exact proves a run; left out\n  "
+     "scenes/twist.txt:21: \"stifness\" is not a known keyword; did you mean \"stiffness\"?; left "
+     "out\n",
      {"  - {type: rayleigh, beta: 0.0001}", "    fix:"}},
     {"squash", /* lengths in metres; obstacles that come together and move back */
      0,
@@ -145,8 +138,8 @@ static void test_imports_run(void **state)
         char lost[200] = "";
         if (e->losses)
             snprintf(lost, sizeof lost,
-                     "brio import: %s moves otherwise than the scene that it was made from: %d %s "
-                     "lost (LOST above)\n",
+                     "brio import: %s moves differently from the original scene: %d %s lost (LOST "
+                     "above)\n",
                      out, e->losses, e->losses == 1 ? "part of it is" : "parts of it are");
         assert_string_equal(o->err, lost);
         char *text = read_all(out, NULL);
@@ -196,8 +189,8 @@ static void test_wrong_imports(void **state)
         {"shapes input 2\ninput/tetMeshes/cube.msh 0 0 0 0 0 0 1 1 1\n",
          "w.txt:3: expected shape no. 2 of 2, found the end of the file\n"},
         {"shapes input 1\nno.msh 0 0 0 0 0 0 1 1 1\n",
-         "w.txt:2:1: there is no file \"no.msh\" beside the scene or in a folder above it; put it "
-         "there, or correct the name\n"},
+         "w.txt:2:1: there is no file \"no.msh\" next to the scene or in a folder above it; put "
+         "it there, or correct the name\n"},
         {"shapes grid 1\n", "w.txt:1:8: shapes of type \"grid\" are not known; brio reads "
                             "\"input\": meshes from files\n"},
         {"shapes input 1\ninput/triMeshes/ball.obj 0 0 0 0 0 0 1 1 1\n",
@@ -246,7 +239,7 @@ static void test_convert_and_info(void **state)
     assert_non_null(strstr(o->out, "\"self_intersections\": 0"));
     o = BRIO("mesh", "convert", "cube surface.stl", "cube.node");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "cube.node: .node and .ele hold tets, and the mesh has none; take "
+    assert_string_equal(o->err, "cube.node: .node and .ele store tets, and the mesh has none; use "
                                 "another format, or make tets first: brio mesh tetrahedralise\n");
     o = BRIO("mesh", "convert", "input/tetMeshes/cube.msh", "pair.ele");
     assert_int_equal(o->code, 0);
@@ -339,8 +332,8 @@ static void test_tetrahedralise(void **state)
     o = BRIO("mesh", "tetrahedralise", "input/tetMeshes/cube.msh", "-o", "open.msh");
     assert_int_equal(o->code, 2);
     o = BRIO("mesh", "tetrahedralise", "ball \"'.obj", "-o", "body.obj");
-    assert_string_equal(o->err,
-                        "brio mesh: .obj holds no tets: take .msh, .mesh, .vtk, .vtu or .node\n");
+    assert_string_equal(
+        o->err, "brio mesh: .obj cannot store tets: use .msh, .mesh, .vtk, .vtu or .node\n");
     /* in a scene, and from the cache the next time: the file's own bytes are the key, so the
      * program is not needed any more */
     o = BRIO("run", "ball \"'.yaml", "-o", "ball-run");

@@ -403,7 +403,7 @@ static void settings_change(void **state)
     expect_done(&c, "\"do\": \"speed\", \"value\": 0");
     expect_refused(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"nu\", \"value\": 7", "nu");
     expect_refused(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"rho\", \"value\": 7",
-                   "is in its masses");
+                   "determines its masses");
     expect_done(&c, "\"do\": \"material\", \"name\": \"E\", \"value\": 3e4");
     expect_refused(&c, "\"do\": \"material\", \"name\": \"k\", \"value\": 3e4", "no material");
     expect_refused(&c, "\"do\": \"material\", \"body\": 3, \"name\": \"E\", \"value\": 7",
@@ -446,7 +446,7 @@ static void an_explosion_is_told(void **state)
     }
     print_message("%.300s\n", strstr(c.trouble, "\"trouble\""));
     assert_non_null(strstr(c.trouble, "\"playing\": false"));
-    assert_non_null(strstr(c.trouble, "take a shorter time.h"));
+    assert_non_null(strstr(c.trouble, "use a shorter time.h"));
     assert_non_null(strstr(c.trouble, "\"exploded\": true"));
     assert_non_null(strstr(c.trouble, "It is back at t = "));
     /* with another method it goes on from there */

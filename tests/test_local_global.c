@@ -570,7 +570,7 @@ static void refusals(void **unused)
     static const char *const cases[][2] = {
         {"contact: {type: ipc}\nobstacles: [{type: plane, point: [0, -2, 0], normal: [0, 1, "
          "0]}]\nintegrator: backward-euler\nbodies:\n  - " NET,
-         "local-global ends a step before it is solved, and contact: ipc needs it solved; take "
+         "local-global ends a step before it is solved, and contact: ipc needs it solved; use "
          "contact: {type: penalty}, or solver: newton"},
         {"integrator: linearly-implicit-euler\nbodies:\n  - " NET,
          "linearly-implicit-euler is one linear solve with the Hessian at the start of the step, "

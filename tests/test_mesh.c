@@ -330,7 +330,7 @@ static void test_checks(void **state)
     assert_refused(brio__mesh_check_springs, &mesh, "springs need edges, and the mesh has none");
     mesh.edge_count = 3;
     mesh.edge = NULL;
-    assert_refused(brio__mesh_check, &mesh, "the mesh says that it has 3 edges but holds none");
+    assert_refused(brio__mesh_check, &mesh, "the mesh announces 3 edges but contains none");
 }
 
 static void test_surface(void **state)

@@ -178,7 +178,7 @@ static void bad_files_get_a_sentence(void **state)
     } tables[] = {{"0,1\n", "rows of 2 numbers"},
                   {"0,1,2,3\n0,1,2\n", "this row has 3 numbers"},
                   {"0,1,x,3\n", "expected a finite number"},
-                  {"0,1,2,3\n0,1,2,3\n1,2,3,4\n", "no multiple"},
+                  {"0,1,2,3\n0,1,2,3\n1,2,3,4\n", "not a multiple"},
                   {"0,0,0,0,0,0,0,0\n", "quaternion"},
                   {"1,0,0,0,1,0,0,0\n0,0,0,0,1,0,0,0\n", "must rise"}};
     for (size_t i = 0; i < BRIO_COUNT(tables); i++) {

@@ -71,7 +71,7 @@ static void full_device(void **state)
     assert_int_equal(brio__writer_sync(&w, &error), BRIO_ERROR_FILE);
     assert_string_equal(
         error.message,
-        "cannot write /dev/full: No space left on device; make room, then try again");
+        "cannot write /dev/full: No space left on device; free some space, then try again");
     assert_int_equal(brio__writer_put(&w, "x", 1, &error), BRIO_ERROR_FILE); /* and stays so */
     brio__writer_close(&w);
     brio__folder_close(&devices);

@@ -26,7 +26,7 @@ static void long_names(void **unused)
         if (length == 255)
             assert_int_equal(o->code, 0);
         else
-            expect(o, 2, "bodies[0]: the name of a body has 5000 bytes, and results hold at most");
+            expect(o, 2, "bodies[0]: the name of a body has 5000 bytes, and the maximum is");
         o = BRIO("view", "long", "--print");
         if (length == 255) assert_int_equal(o->code, 0);
     }
@@ -54,7 +54,7 @@ static void static_problems(void **unused)
         "nothing holds body \"body0\" against moving along x, y, z or turning about x, y, z; fix");
     const char *const near = "bodies.0.transform.translate=[0,0.1005,0]";
     expect(BRIO("settle", "free.yaml", "-o", "free", "--force", "--set", near), 0,
-           "nothing holds body \"body0\" against moving along x, z or turning about y, and where");
+           "nothing holds body \"body0\" against moving along x, z or turning about y, so the");
     write_text("held.yaml", "time: {h: 1/100, end: 0.02}\nintegrator: static\n" BOX
                             ", fix: [{vertices: [0, 1, 2]}]}\n");
     const Outcome *o = BRIO("run", "held.yaml", "-o", "held", "--force", "--quiet");

@@ -391,9 +391,9 @@ static void without_ffmpeg(void **state)
     free(path);
     assert_int_equal(o->code, 1);
     assert_string_equal(o->err,
-                        "brio render: films are made by the program ffmpeg, which is not installed "
-                        "(Debian: apt-get install ffmpeg). Pictures need nothing: -o x.png, "
-                        "--sheet 12, or numbered frames with -o frame-%04d.png\n");
+                        "brio render: films need the program ffmpeg, which is not installed "
+                        "(Debian: apt-get install ffmpeg). Pictures do not: -o x.png, --sheet 12, "
+                        "or numbered frames with -o frame-%04d.png\n");
     assert_int_not_equal(access("none.mp4", F_OK), 0);
     assert_int_not_equal(access("none.mp4.part", F_OK), 0);
     o = BRIO("render", "block", "-o", "frame-%03d.png", "--size", "64x48", "-q");

@@ -127,7 +127,7 @@ static void a_run_without_its_report_is_done(void **state)
         BRIO("run", "block.yaml", "-o", "bare", "--resume", "--json", "--set", "time.end=0.2");
     print_message("%s", o->err);
     assert_int_equal(o->code, 0);
-    const char *warning = strstr(o->err, "warning: the results are whole, only their report is "
+    const char *warning = strstr(o->err, "warning: the results are complete, only the report is "
                                          "missing: cannot write bare/report.html: ");
     assert_non_null(warning);
     assert_non_null(strstr(warning, "`brio view bare` makes it\n"));

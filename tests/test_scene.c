@@ -95,13 +95,13 @@ static const Case cases[] = {
      "output: {motion: false, frames: [obj, glb]}\nbodies:\n  - shape: {type: box, cells: [1, 1, "
      "1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:39: output.frames[1]: glb is made of the motion: leave motion: false out"},
+     "scene.yaml:1:39: output.frames[1]: glb is made from the motion: remove motion: false"},
     {"a surface without tets",
      "bodies:\n  - shape: {type: grid}\n    surface: gem.obj\n    material: {type: hooke, rho: "
      "1}\n",
      "gem.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NULL,
-     "scene.yaml:3:14: bodies[0].surface: a surface rides on tets, and the body's mesh has none; "
-     "give a mesh of tets, or take the surface itself as mesh"},
+     "scene.yaml:3:14: bodies[0].surface: a surface needs tets that carry it, and the body's mesh "
+     "has none; give a mesh of tets, or use the surface itself as mesh"},
     {"a surface of lines",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    surface: gem.obj\n    material: "
      "{type: neo-hookean}\n",
@@ -117,17 +117,18 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    surface: {weights: linear}\n    "
      "material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:3:14: bodies[0].surface: missing key \"mesh\": The surface, relative to the scene "
-     "file and in the place of the body's mesh; polygons, textures and groups of an OBJ are kept."},
+     "scene.yaml:3:14: bodies[0].surface: missing key \"mesh\": File of the surface, relative to "
+     "the scene file. Its coordinates are those of the body's mesh. Polygons, textures and groups "
+     "of an OBJ file are kept."},
     {"a texture that is no number",
      "bodies:\n  - mesh: gem.obj\n    material: {type: hooke, rho: 1}\n", "gem.obj",
      "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 here\nf 1/1 2/1 3/1\n", NULL,
      "gem.obj:4:6: expected a texture coordinate of vt no. 1, found \"here\""},
     {"no bodies", "title: empty\n", NULL, NULL, NULL,
-     "scene.yaml:1:1: missing key \"bodies\": What is simulated; a scene needs at least one body."},
+     "scene.yaml:1:1: missing key \"bodies\": The bodies to simulate; at least one."},
     {"no material", "bodies:\n  - shape: {type: box}\n", NULL, NULL, NULL,
-     "scene.yaml:2:5: bodies[0]: missing key \"material\": A material of `materials`, a preset "
-     "(`brio list presets`), or the map itself; its `type` may be any of these names."},
+     "scene.yaml:2:5: bodies[0]: missing key \"material\": A name from `materials`, a preset "
+     "(`brio list presets`), or the map itself, whose `type` may be any of these names."},
     {"neither shape nor mesh", "bodies:\n  - material: neo-hookean\n", NULL, NULL, NULL,
      "scene.yaml:2:5: bodies[0]: missing key: a body needs a shape or a mesh"},
     {"no such mesh file", "bodies:\n  - mesh: bunny.msh\n    material: neo-hookean\n", NULL, NULL,
@@ -213,15 +214,14 @@ static const Case cases[] = {
      "   material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:1:13: integrator: pbd-verlet moves bodies of springs only, and body \"jelly\" is "
-     "of neo-hookean; make it kind: springs with material hooke, or take another "
-     "integrator"},
+     "of neo-hookean; make it kind: springs with material hooke, or use another integrator"},
     {"position-based method and an obstacle",
      "integrator: pbd-verlet\ncontact: {type: penalty}\nobstacles: [{type: sphere, radius: 0.1, "
      "transform: {translate: [0, -1, 0]}}]\nbodies:\n  - shape: {type: grid}\n"
      "    material: {type: hooke, vertex_mass: 1}\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:13: integrator: pbd-verlet knows the lengths of springs and planes, nothing "
-     "else, so bodies would pass through other obstacles and each other; take another integrator"},
+     "scene.yaml:1:13: integrator: pbd-verlet supports only springs and planes, so bodies would "
+     "pass through other obstacles and each other; use another integrator"},
     {"inner form unknown",
      "integrator: {type: linearized-explicit, form: backward}\nbodies:\n  - shape: {type: grid}\n  "
      "  material: {type: hooke, vertex_mass: 1}\n",
@@ -299,7 +299,7 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: figure, of: bunny, cells: 10}\n    material: corotated\n", NULL,
      NULL, NULL,
      "scene.yaml:2:12: bodies[0].shape: cells = 10 is too coarse for the bunny: limbs would fall "
-     "off or grow together; take more"},
+     "off or grow together; use more"},
     {"ground that is neither number nor rest",
      "integrator: {type: a-search, ground: floor}\nbodies:\n  - shape: {type: box, cells: [1, 1, "
      "1]}\n    material: {type: neo-hookean}\n",
@@ -323,7 +323,7 @@ static const Case cases[] = {
      "variational, bdf2, bdf3, bdf4, a-1, a-search"},
     {"alpha and points", "integrator: {type: variational, alpha: 0, points: 2}\n" POINTS, NULL,
      NULL, NULL,
-     "scene.yaml:1:13: integrator: alpha = 0 has no meaning with points = 2: leave it out, or take "
+     "scene.yaml:1:13: integrator: alpha = 0 has no meaning with points = 2: remove it, or use "
      "points: 1"},
     {"no such constraint", ROD("{type: road, a: [chain, 1], b: [chain, 2]}"), NULL, NULL, NULL,
      "scene.yaml:8:12: constraints[0].type: no constraint \"road\"; did you mean \"rod\"?"},
@@ -367,13 +367,13 @@ static const Case cases[] = {
      "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:1:13: integrator: linearly-implicit-euler linearises forces at the start of the "
-     "step, where friction holds, so nothing would ever slide; take mu out, or use backward-euler"},
+     "step, where friction sticks, so nothing would ever slide; remove mu, or use backward-euler"},
     {"penalties without obstacles",
      "contact: {type: penalty}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: "
      "{type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:1:1: contact of type penalty is between bodies and obstacles: add obstacles, or "
-     "self: DISTANCE, or take type: ipc"},
+     "self: DISTANCE, or use type: ipc"},
     {"friction between unknown names",
      "contact: {type: ipc, friction: [{between: [body0, flor], mu: 0.2}]}\nobstacles:\n  - {type: "
      "plane, name: floor, point: [-1, 0, 0], normal: [1, 0, 0]}\nbodies:\n  - shape: {type: box, "
@@ -385,7 +385,7 @@ static const Case cases[] = {
      "contact: {type: ipc, friction: [{between: [body0, body0]}]}\nbodies:\n  - shape: {type: box, "
      "cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:33: contact.friction[0]: missing key \"mu\": Their coefficient of friction."},
+     "scene.yaml:1:33: contact.friction[0]: missing key \"mu\": Friction coefficient of the pair."},
     {"exclusion of one",
      "contact: {type: ipc, exclude: [[body0]]}\nbodies:\n  - shape: {type: box, cells: [1, 1, "
      "1]}\n    material: {type: neo-hookean}\n",
@@ -396,7 +396,7 @@ static const Case cases[] = {
      "[1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:20: obstacles[0].type: there is no formula for the distance from a bar (`brio "
-     "list obstacles` names those that have one): take one of them, or triangles with contact of "
+     "list obstacles` names those that have one): use one of them, or triangles with contact of "
      "type ipc"},
     {"a scaled solid of penalty contact",
      "contact: {type: penalty}\nobstacles: [{type: sphere, transform: {scale: 2}}]\nbodies:\n  - "
@@ -409,8 +409,8 @@ static const Case cases[] = {
      "true}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:28: obstacles[0]: obstacles with a formula stand still: leave the script out, "
-     "or take triangles (formula: false)"},
+     "scene.yaml:2:28: obstacles[0]: obstacles with a formula cannot move: remove the script, or "
+     "use triangles (formula: false)"},
     {"an obstacle that nobody knows",
      "contact: {type: ipc}\nobstacles: [{type: capsul, formula: true}]\nbodies:\n  - shape: {type: "
      "box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
@@ -420,9 +420,9 @@ static const Case cases[] = {
      "contact: {type: penalty}\nobstacles: [{type: grid, name: rug}]\nbodies:\n  - shape: "
      "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:13: obstacles[0]: obstacle \"rug\" is no closed surface whose triangles look to "
-     "one side: contact between vertices and triangles has to know its inside; close it (brio mesh "
-     "repair), or take contact of type ipc"},
+     "scene.yaml:2:13: obstacles[0]: obstacle \"rug\" is not a closed surface with consistent "
+     "orientation: contact between vertices and triangles needs an inside; close it (brio mesh "
+     "repair), or use contact of type ipc"},
     {"a sequence without triangles",
      "contact: {type: ipc}\nobstacles: [{type: mesh}]\nbodies:\n  - shape: {type: box, cells: [1, "
      "1, 1]}\n    material: {type: neo-hookean}\n",
@@ -463,14 +463,14 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{normal: [[1, 1, 1], 5]}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:20: bodies[0].fix[0].normal: no triangle of the surface looks there: turn the "
-     "direction, or widen the angle"},
+     "scene.yaml:4:20: bodies[0].fix[0].normal: no triangle of the surface faces this direction: "
+     "change it, or widen the angle"},
     {"a body in a formula",
      "contact: {type: cubic}\nobstacles: [{type: sphere, formula: true, radius: 3}]\nbodies:\n  - "
      "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:13: obstacles[0]: vertex 0 of body \"body0\" is behind obstacle \"obstacle0\" "
-     "(distance -2.13397 m): begin in front of it"},
+     "(distance -2.13397 m): start in front of it"},
     {"a capsule that is too short",
      "contact: {type: cubic}\nobstacles: [{type: capsule, formula: true, height: 0.3}]\nbodies:\n  "
      "- "
@@ -482,7 +482,7 @@ static const Case cases[] = {
      "0]]}]\nbodies:\n "
      " - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:51: obstacles[0].heights[1]: this row has 3 heights, the first one 2"},
+     "scene.yaml:2:51: obstacles[0].heights[1]: this row has 3 heights, the first row 2"},
     {"one row of heights",
      "contact: {type: ipc}\nobstacles: [{type: heightfield, heights: [[0, 0]]}]\nbodies:\n  - "
      "shape: "
@@ -546,27 +546,27 @@ static const Case cases[] = {
      "contact: {type: ipc}\nobstacles: [{type: plane}]\nbodies:\n  - shape: {type: box, cells: [1, "
      "1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:13: obstacles[0]: missing key \"normal\": The side on which bodies are; of any "
-     "length."},
+     "scene.yaml:2:13: obstacles[0]: missing key \"normal\": Points to the side where bodies are; "
+     "any length."},
     {"normal of no length",
      "contact: {type: ipc}\nobstacles: [{type: plane, normal: [0, 0, 0]}]\nbodies:\n  - shape: "
      "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:35: obstacles[0].normal: the normal [0, 0, 0] of a plane must have a finite "
-     "length, and not none"},
+     "length other than zero"},
     {"behind an obstacle",
      "contact: {type: ipc}\nobstacles:\n  - {type: plane, point: [-9, 0, 0], normal: [1, 0, 0]}\n  "
      "- {type: plane, point: [0.76, 0, 0], normal: [-2, 0, 0]}\nbodies:\n  - name: bar\n    shape: "
      "{type: line, cells: 4}\n    material: neo-hookean-1d\n",
      NULL, NULL, NULL,
      "scene.yaml:4:5: obstacles[1]: vertex 4 of body \"bar\" is behind obstacle \"obstacle1\" "
-     "(distance -0.24 m): begin in front of it"},
+     "(distance -0.24 m): start in front of it"},
     {"touching an obstacle",
      "contact: {type: ipc}\nobstacles: [{type: plane, normal: [1, 0, 0]}]\nbodies:\n  - name: "
      "bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n",
      NULL, NULL, NULL,
      "scene.yaml:2:13: obstacles[0]: vertex 0 of body \"bar\" touches obstacle \"obstacle0\" "
-     "(distance 0 m): begin in front of it"},
+     "(distance 0 m): start in front of it"},
     {"a floor under a bar",
      "contact: {type: ipc}\nobstacles: [{type: plane, point: [0, -1, 0], normal: [0, 1, "
      "0]}]\nbodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: "
@@ -592,7 +592,7 @@ static const Case cases[] = {
      "neo-hookean-1d\n",
      NULL, NULL, NULL,
      "scene.yaml:2:5: bodies[0]: a bar1d needs edges and nothing else, and this mesh has 0 edges, "
-     "0 triangles and 5 tets; take shape: {type: line}"},
+     "0 triangles and 5 tets; use shape: {type: line}"},
     {"a bar of springs",
      "bodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n    "
      "kind: springs\n",
@@ -624,7 +624,7 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: sphere}\n    kind: affine\n    material: {type: hooke, rho: 1}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:5: bodies[0]: a body of kind affine needs E and rho, and material hooke does "
-     "not give both; take material affine"},
+     "not give both; use material affine"},
     {"a solid of affine",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    kind: solid\n    material: affine\n",
      NULL, NULL, NULL,
@@ -639,8 +639,8 @@ static const Case cases[] = {
      "integrator: pbd-verlet\nbodies:\n  - name: die\n    shape: {type: box, cells: [1, 1, 1]}\n   "
      " material: affine\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:13: integrator: pbd-verlet moves bodies of springs only, and body \"die\" is of "
-     "affine; make it kind: springs with material hooke, or take another integrator"},
+     "scene.yaml:1:13: integrator: pbd-verlet moves bodies of springs only, and body \"die\" is "
+     "of affine; make it kind: springs with material hooke, or use another integrator"},
     {"no such kind",
      "bodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n    "
      "kind: bar\n",
@@ -683,8 +683,7 @@ static const Case cases[] = {
     {"edge without kind: solid",
      "bodies:\n  - mesh: m.obj\n    edge: 0.1\n    material: neo-hookean\n", "m.obj",
      "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NULL,
-     "scene.yaml:3:11: bodies[0].edge: edge goes with kind: solid, which has the surface filled "
-     "with tets"},
+     "scene.yaml:3:11: bodies[0].edge: edge needs kind: solid, which fills the surface with tets"},
     {"edge of a shape",
      "bodies:\n  - shape: {type: box}\n    edge: 0.1\n    material: neo-hookean\n", NULL, NULL,
      NULL,
@@ -797,7 +796,7 @@ static const Case cases[] = {
      "thickness: 0.001, areal: 1}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:5: bodies[0]: a shell needs triangles and no tets, and this mesh has 0 "
-     "triangles and 5 tets; take shape: {type: grid}, disk or sphere, a mesh of a surface, or a "
+     "triangles and 5 tets; use shape: {type: grid}, disk or sphere, a mesh of a surface, or a "
      "material of solids"},
     {"a shell without thickness",
      "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: {type: "
@@ -828,8 +827,8 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: baraff-witkin\n    "
      "fix: [{boundary: false}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:22: bodies[0].fix[0].boundary: boundary: false chooses nothing: leave the entry "
-     "out"},
+     "scene.yaml:4:22: bodies[0].fix[0].boundary: boundary: false selects nothing: remove the "
+     "entry"},
     {"boundary of a sphere",
      "bodies:\n  - shape: {type: sphere}\n    material: baraff-witkin\n    fix: [{boundary: "
      "true}]\n",
@@ -845,8 +844,8 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: baraff-witkin\n    "
      "fix: [{boundary: true, vertices: [0]}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:11: bodies[0].fix[0]: give one of box, sphere, vertices, boundary "
-     "and group; normal goes with box, sphere or group, or alone"},
+     "scene.yaml:4:11: bodies[0].fix[0]: give one of box, sphere, vertices, boundary and group; "
+     "normal may be combined with box, sphere or group, or stand alone"},
     {"a gradient of one row",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    velocity: "
      "{gradient: [0, 1, 0]}\n",

@@ -332,7 +332,7 @@ static void figures_at_any_resolution(void **unused)
             if (brio_mesh_shape("figure", values, &mesh, &error) != BRIO_OK) {
                 snprintf(text, sizeof text,
                          "cells = %d is too coarse for the %s: limbs would fall off or grow "
-                         "together; take more",
+                         "together; use more",
                          cells, figure_name[f]);
                 assert_string_equal(error.message, text);
                 assert_true(cells < 15 && !mesh);

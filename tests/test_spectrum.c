@@ -182,7 +182,7 @@ static void refusals(void **state)
     o = BRIO("spectrum", "chain");
     assert_int_equal(o->code, 2);
     print_message("%s", o->err);
-    assert_non_null(strstr(o->err, "they were changed since; run the scene again\n"));
+    assert_non_null(strstr(o->err, "the files have changed since; run the scene again\n"));
     unlink("springs.csv");
     o = BRIO("spectrum", "chain");
     assert_int_equal(o->code, 2);

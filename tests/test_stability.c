@@ -324,17 +324,17 @@ static void refusals(void **state)
         const char *name, *message;
         BrioStatus status;
     } cases[] = {{"a-search",
-                  "a-search has no matrix: what it does depends on the energy of the state, step "
-                  "by step; fix its alpha: --set integrator.alpha=1",
+                  "a-search has no matrix: its steps depend on the energy of the state; fix its "
+                  "alpha: --set integrator.alpha=1",
                   BRIO_ERROR_UNSUPPORTED},
                  {"static",
-                  "static knows no motion: every step is the equilibrium, whatever the state was; "
-                  "`brio settle` finds it",
+                  "static has no motion: every step is the equilibrium, for any state; `brio "
+                  "settle` finds it",
                   BRIO_ERROR_UNSUPPORTED},
                  {"pbd-verlet",
-                  "pbd-verlet does not know the stiffness k: it moves vertices until springs have "
-                  "their rest lengths, as far as its iterations get; take "
-                  "another method, for example backward-euler",
+                  "pbd-verlet ignores the stiffness k: it moves vertices towards the rest lengths "
+                  "of the springs, as far as its iterations get; use another method, for example "
+                  "backward-euler",
                   BRIO_ERROR_UNSUPPORTED},
                  {"rk5", "no integrator \"rk5\"", BRIO_ERROR_INPUT}};
     for (size_t c = 0; c < BRIO_COUNT(cases); c++) {
@@ -617,7 +617,7 @@ static void divergence(void **state)
     assert_int_equal(status, BRIO_STEP_REJECTED);
     assert_string_equal(
         brio_sim_reason(sim),
-        "the inner steps diverged: take more of them (inner, safety) or a shorter step");
+        "the inner steps diverged: use more of them (inner, safety) or a shorter step");
     brio_sim_free(sim);
 }
 
@@ -712,7 +712,7 @@ static void position_based(void **state)
                      BRIO_ERROR_UNSUPPORTED);
     assert_string_equal(error.message,
                         "pbd-verlet moves bodies of springs only, and body \"jelly\" is of "
-                        "neo-hookean; make it kind: springs with material hooke, or take another "
+                        "neo-hookean; make it kind: springs with material hooke, or use another "
                         "integrator");
 }
 

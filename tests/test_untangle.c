@@ -209,10 +209,10 @@ static void checked(void **unused)
     const Outcome *o = BRIO("check", "near.yaml", "--json");
     assert_int_equal(o->code, 0);
     assert_non_null(strstr(o->out, "\"of_dhat\": 0.0"));
-    assert_non_null(strstr(o->out, "take contact.start: relax"));
+    assert_non_null(strstr(o->out, "use contact.start: relax"));
     o = BRIO("check", "near.yaml", "--set", "contact.start=relax");
     assert_int_equal(o->code, 0);
-    assert_non_null(strstr(o->out, "barriers begin without force, at 0.05 of dhat"));
+    assert_non_null(strstr(o->out, "barriers start without force, at 0.05 of dhat"));
     o = BRIO("check", "near.yaml", "--set", "bodies.1.transform.translate=[0,0.09,0]");
     assert_int_equal(o->code, 1);
     assert_non_null(strstr(o->out, "contact.start: untangle"));

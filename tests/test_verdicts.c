@@ -100,13 +100,13 @@ static const Case explosions[] = {
     {bar, {0}, "vertex"},
     {bar, {"integrator=symplectic-euler"}, "an implicit integrator, such as backward-euler"},
     {bar, {"integrator=verlet", "time.h=1/60"}, "the last sane state is that of step "},
-    {bar, {"integrator=rk4", "time.h=1/200"}, "`brio stability` names the longest stable one"},
+    {bar, {"integrator=rk4", "time.h=1/200"}, "`brio stability` prints the longest stable one"},
     {bar, {"integrator=heun", "gravity=[0, 0, 0]", "bodies.0.velocity={linear: [0, 1, 0]}"}, "J"},
-    {bar, {"output.energy_every=50"}, "nothing in the scene can give more than "},
-    {pulled, {0}, "nothing in the scene can give more than "},
+    {bar, {"output.energy_every=50"}, "the scene can cause at most "},
+    {pulled, {0}, "the scene can cause at most "},
     {pulled, {"gravity=[0, 0, 0]"}, "kinetic and elastic energy is "},
     {cloth, {0}, "of body \"cloth\" with "},
-    {cloth, {"integrator=symplectic-euler"}, "take a shorter time.h"},
+    {cloth, {"integrator=symplectic-euler"}, "use a shorter time.h"},
     {dice, {0}, "an integrator that cannot gain energy"},
 };
 
@@ -321,7 +321,7 @@ static void a_solve_says_what_was_not_met(void **state)
     s->script_fraction = 0.5;
     brio__problem_finish(&p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
     assert_non_null(strstr(s->message, "but scripted vertices have not arrived: "));
-    assert_non_null(strstr(s->message, "; scripted vertices came 0.5 of their way"));
+    assert_non_null(strstr(s->message, "; scripted vertices covered 0.5 of their path"));
     s->script_fraction = 1;
     s->speed = 0.1;
     brio__problem_finish(&p, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);

@@ -275,7 +275,7 @@ static void orders(void **state)
     char text[400] = "{\"do\": \"material\", \"body\": 0, \"value\": 1, \"name\": \"";
     memset(text + strlen(text), 'x', 100);
     strcat(text, "\"}");
-    expect_refusal(text, "so long a name");
+    expect_refusal(text, "no name is that long");
 }
 
 int main(void)

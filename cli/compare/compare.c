@@ -115,7 +115,7 @@ static int compare(Comparison *c, const BrioFolder *folder)
     }
     if (ran == 0)
         fprintf(stderr,
-                "brio compare: the scene goes with none of these integrators; see the reasons "
+                "brio compare: the scene supports none of these integrators; see the reasons "
                 "above or in %s/report.html\n",
                 c->out);
     return ran ? EXIT_DONE : EXIT_FAILED;

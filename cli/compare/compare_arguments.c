@@ -108,7 +108,7 @@ static BrioStatus read_method(const char *text, Method *method, BrioError *error
 {
     BrioNode *root = NULL;
     if (!text[0])
-        return brio__error(error, BRIO_ERROR_INPUT, "an integrator is missing beside a comma");
+        return brio__error(error, BRIO_ERROR_INPUT, "an integrator is missing next to a comma");
     BrioStatus status = assign("integrator", text, &method->assignment, &root, error);
     if (status == BRIO_OK) status = check_method(root, method, error);
     brio__tree_free(root);
@@ -119,7 +119,7 @@ BrioStatus comparison_read_size(const char *text, StepSize *size, BrioError *err
 {
     BrioNode *root = NULL;
     if (!text[0])
-        return brio__error(error, BRIO_ERROR_INPUT, "a step size is missing beside a comma");
+        return brio__error(error, BRIO_ERROR_INPUT, "a step size is missing next to a comma");
     BrioStatus status = assign("time.h", text, &size->assignment, &root, error);
     if (status == BRIO_OK) {
         BrioNode *node = brio__node_get(brio__node_get(root, "time"), "h");

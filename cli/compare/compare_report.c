@@ -74,9 +74,11 @@ void trial_verdict(const Comparison *c, const Trial *t, char *text, size_t size)
         used += snprintf(text + used, size - (size_t)used, ", damping aside");
     if (above > 1000 && above > 2 * fabs(percent))
         snprintf(text + used, size - (size_t)used,
-                 ", up to %.3g times the energy above the first on the way", above / 100);
+                 ", up to %.3g times the energy above the initial one during the run", above / 100);
     else if (above > 5 && above > 2 * fabs(percent))
-        snprintf(text + used, size - (size_t)used, ", up to %.3g %% above the first on the way",
+        snprintf(text + used, size - (size_t)used,
+                 ", up to %.3g %% above the initial one during "
+                 "the run",
                  above);
 }
 
@@ -93,20 +95,20 @@ int comparison_notes(const Comparison *c, char text[MAX_NOTES][512])
             c->scale);
     else if (!isnan(c->scale))
         snprintf(text[count++], sizeof text[0],
-                 "%% are of %.5g J, the largest kinetic and elastic energy on the way (attachments "
-                 "and contact included; the median of all trials that "
-                 "reached the end); gravity's energy does not enter.",
+                 "%% are relative to %.5g J, the largest kinetic and elastic energy during the "
+                 "run (attachments and contact included; the median of all trials that reached "
+                 "the end), without the energy of gravity.",
                  c->scale);
     for (int i = 0; i < c->trial_count; i++) exploded |= c->trial[i].outcome == TRIAL_EXPLODED;
     if (exploded)
         snprintf(text[count++], sizeof text[0],
-                 "Exploded: kinetic and elastic energy beyond %g times the first and what gravity "
-                 "and moved points can bring.",
+                 "Exploded: kinetic and elastic energy beyond %g times the sum of the initial "
+                 "energy and what gravity and moved points can add.",
                  TRIAL_EXPLOSION);
     if (c->is_known && !c->keeps_linear && !c->keeps_angular)
         snprintf(text[count++], sizeof text[0],
                  "The scene does not keep momentum (gravity, fixed vertices, obstacles or "
-                 "damping), so its change says nothing.");
+                 "damping), so its change means nothing.");
     if (c->reference && !failed && has(c, ERROR))
         snprintf(text[count++], sizeof text[0],
                  "Errors are against %s with h = %s s: positions of all vertices at the end, root "
@@ -127,8 +129,8 @@ int comparison_notes(const Comparison *c, char text[MAX_NOTES][512])
             trial_outcome_name(c->reference->outcome));
     if (c->reference && !failed && has(c, ERROR) && c->reference->size->h > 0.3 * finest)
         snprintf(text[count++], sizeof text[0],
-                 "The step of the reference is not much smaller than %s s: errors there are of the "
-                 "reference as well.",
+                 "The step of the reference is not much smaller than %s s: errors there include "
+                 "those of the reference.",
                  c->size[c->size_count - 1].text);
     if (c->errors_are_estimates)
         snprintf(text[count++], sizeof text[0],
@@ -499,7 +501,7 @@ static const struct {
      "damping or moved points act.",
      energy_charts},
     {"kinetic.svg", "What is left of the motion.", kinetic_charts},
-    {"momentum.svg", "Round-off, or what the solver's tolerance leaves, with methods that keep it.",
+    {"momentum.svg", "Round-off, or the tolerance of the solver, for methods that keep it.",
      momentum_charts},
     {"angular-momentum.svg", "Likewise; not every method keeps it.", angular_charts},
     {"alpha.svg", "How energy-controlled methods mix their momenta.", alpha_charts},
@@ -619,7 +621,7 @@ static void html_motions(const Comparison *c, Report *report)
     report_motions(report, motion, labels, count);
     if (count && left_out)
         brio__html_element(report->file, "p class=\"note\"",
-                           "The motion of the first %d trials is shown, and of %d others not.",
+                           "The motion of the first %d trials is shown; that of %d others is not.",
                            count, left_out);
 }
 
@@ -657,11 +659,11 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     fputs("</div>\n", file);
     html_scene(c, file);
     brio__html_element(file, "p class=\"note\"",
-                       "brio %s, %d threads, %s. Change: total energy at the end less the first; "
-                       "above: the most that it was above "
-                       "the first; remainder: the part of the change that neither damping nor "
-                       "moved points explain; unfinished: what of it the solver "
-                       "left over. All numbers: compare.csv, compare.json.",
+                       "brio %s, %d threads, %s. Change: total energy at the end minus the "
+                       "initial one; above: its largest excess over the initial one; remainder: "
+                       "the part of the change that neither damping nor moved points explain; "
+                       "unfinished: the part of the remainder that the solver left over. All "
+                       "numbers: compare.csv, compare.json.",
                        brio_version(), brio_threads(), brio_isa());
     BrioStatus ended = report_end(&report);
     return status == BRIO_OK ? ended : status;

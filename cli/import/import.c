@@ -70,8 +70,8 @@ static int convert(int format, const char *in, const char *out, bool force)
     if (!report.losses) return code;
     fflush(stdout); /* its lines come first */
     fprintf(stderr,
-            "brio import: %s moves otherwise than the scene that it was made from: %lld "
-            "%s of it %s lost (LOST above)\n",
+            "brio import: %s moves differently from the original scene: %lld %s of it %s lost "
+            "(LOST above)\n",
             out, (long long)report.losses, report.losses == 1 ? "part" : "parts",
             report.losses == 1 ? "is" : "are");
     return EXIT_FAILED;

@@ -18,8 +18,7 @@ static BrioStatus take_energy(Reader *r)
     snprintf(r->scene->energy, sizeof r->scene->energy, "%s", word);
     r->scene->energy_line = r->line;
     if (strcmp(word, "FCR") && strcmp(word, "NH"))
-        import_note(r->report, r->line, "energy \"%.40s\" is not known; taken is neo-hookean",
-                    word);
+        import_note(r->report, r->line, "energy \"%.40s\" is unknown; using neo-hookean", word);
     return BRIO_OK;
 }
 
@@ -32,7 +31,7 @@ static BrioStatus take_integration(Reader *r)
         if (ipc_take_optional(r, &r->scene->beta)) ipc_take_optional(r, &r->scene->gamma);
     } else if (strcmp(word, "BE")) {
         import_note(r->report, r->line,
-                    "timeIntegration \"%.40s\" is not known; taken is backward-euler", word);
+                    "timeIntegration \"%.40s\" is unknown; using backward-euler", word);
     }
     return BRIO_OK;
 }
@@ -72,7 +71,7 @@ static BrioStatus take_tol(Reader *r)
     }
     if (count > 1)
         import_note(r->report, line,
-                    "tol: brio has one tolerance for all steps; taken is the least of the %d",
+                    "tol: brio has one tolerance for all steps; using the smallest of the %d",
                     count);
     return BRIO_OK;
 }
@@ -170,7 +169,7 @@ static const struct {
     {"cameraTracking", "brio render and brio view find their own camera"},
     {"playBackSpeed", "brio render --speed sets the speed of a film"},
     {"appendStr", "brio run -o names the folder"},
-    {"disableCout", "brio run --quiet is what comes nearest"},
+    {"disableCout", "the nearest option is brio run --quiet"},
     {"exactCCD",
      "brio's collision detection is conservative by itself; brio check --exact proves a run"},
     {"CCDMethod",
@@ -278,9 +277,8 @@ static BrioStatus take_line(Reader *r)
         if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e) *c = '?';
     for (size_t i = 0; i < BRIO_COUNT(keywords); i++) names[i + 2] = keywords[i].name;
     nearest = brio__nearest(name, names, (int)BRIO_COUNT(names));
-    import_note(r->report, r->line, "\"%s\" is not a keyword that brio knows%s%s%s; left out",
-                shown, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                nearest ? "\"?" : "");
+    import_note(r->report, r->line, "\"%s\" is not a known keyword%s%s%s; left out", shown,
+                nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     return BRIO_OK;
 }
 

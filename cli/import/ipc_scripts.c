@@ -209,7 +209,7 @@ static void left_hits_right(Reader *r, const Script *script)
         } else if (from[0] < middle) {
             import_loss(r->report, s->script_line,
                         "script leftHitRight: the shape of line %d lies on both sides of the "
-                        "middle, and brio has one first velocity for a body; it starts at rest",
+                        "middle, and brio has one initial velocity per body; it starts at rest",
                         shape->line);
         }
     }
@@ -464,7 +464,7 @@ const Script *ipc_find_script(Reader *r)
     }
     const char *nearest = brio__nearest(r->scene->script, names, (int)BRIO_COUNT(names));
     import_loss(r->report, r->scene->script_line,
-                "script %.40s is not known%s%s%s; nothing is held or moved by it", r->scene->script,
+                "script %.40s is not known%s%s%s; it fixes and moves nothing", r->scene->script,
                 nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     return &scripts[0];
 }

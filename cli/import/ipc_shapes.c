@@ -43,8 +43,8 @@ static BrioStatus no_file(const Reader *r, int word)
     const char *given = r->word[word];
     if (given[0] == '/') return ipc_fail(r, word, "there is no file %.200s", given);
     return ipc_fail(r, word,
-                    "there is no file \"%.200s\" beside the scene or in a folder above it; put it "
-                    "there, or correct the name",
+                    "there is no file \"%.200s\" next to the scene or in a folder above it; put "
+                    "it there, or correct the name",
                     given);
 }
 

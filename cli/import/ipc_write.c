@@ -131,8 +131,8 @@ static void note_freedom(Fixing *f, int i)
     }
     if (covered < end - h / 2)
         import_loss(f->r->report, s->hold[i].line,
-                    "DBC: from %g s on the vertices are free there, until another time range; here "
-                    "they are held where they are",
+                    "DBC: from %g s on the vertices are free there, until another time range; "
+                    "here they stay fixed",
                     covered);
 }
 
@@ -154,15 +154,13 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
         same++;
     }
     if (first < i && turning)
-        import_loss(
-            f->r->report, h->line,
-            "DBC: another motion of vertices that turn, of which brio takes the first only");
+        import_loss(f->r->report, h->line,
+                    "DBC: a second motion of rotating vertices; brio uses the first only");
     if (first < i) return; /* with the first of them */
     Chosen c = choose(s, from, to, true, f->taken, NULL, INT64_MAX);
     if (!c.count) {
         import_note(f->r->report, h->line,
-                    "DBC: no vertex is in the box, or all of them are held by another DBC; left "
-                    "out");
+                    "DBC: no vertex is in the box, or another DBC fixes all of them; left out");
         return;
     }
     open_fix(f);
@@ -271,8 +269,7 @@ static void find_way(Reader *r, const Script *script, const double low[3], const
     for (int i = 0; i < script->grips; i++) released |= script->grip[i].released;
     if (released && way->ends < s->end)
         import_loss(r->report, s->script_line,
-                    "script %s: from %g s on vertices are let go there; here they are held where "
-                    "they are",
+                    "script %s: from %g s on vertices are released there; here they stay fixed",
                     script->name, way->ends);
     bool passed = false; /* a meshCO that has to be passed */
     for (int i = 0; i < s->obstacles; i++) passed |= !s->obstacle[i].plane;

@@ -194,8 +194,8 @@ void poly_unknown(const Poly *p, Value map, const char *what, const char *const 
             for (int n = 0; n < count; n++) known |= !strcmp(names[n], child->key);
             if (known) continue;
             const char *nearest = brio__nearest(child->key, names, count);
-            poly_note(p, child, "\"%.40s\" is not a key of %s that brio knows%s%s%s; left out",
-                      child->key, what, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+            poly_note(p, child, "\"%.40s\" is not a known key of %s%s%s%s; left out", child->key,
+                      what, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                       nearest ? "\"?" : "");
         }
 }

@@ -74,7 +74,7 @@ static BrioStatus take_displacement(Poly *p, BrioNode *node, Quantity q[3], unsi
         return BRIO_OK;
     }
     if (interpolation && interpolation->count) {
-        poly_loss(p, node, "interpolation: brio does not know how it is meant; left out");
+        poly_loss(p, node, "interpolation: its meaning is unclear; left out");
         return BRIO_OK;
     }
     int along = 0, given = 0;
@@ -85,8 +85,8 @@ static BrioStatus take_displacement(Poly *p, BrioNode *node, Quantity q[3], unsi
     if (given && along < given) {
         if (along)
             poly_loss(p, node,
-                      "dimension: brio holds vertices along all axes or none, not along "
-                      "%d of them; left out",
+                      "dimension: here vertices are fixed along all axes or none, not along %d of "
+                      "them; left out",
                       along);
         return BRIO_OK;
     }

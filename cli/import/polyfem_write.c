@@ -15,11 +15,11 @@ static const struct {
      "MooneyRivlin: the change of volume costs k/2 ln^2 J there and k/2 (J - 1)^2 here, which is "
      "the same for small changes"},
     {"LinearElasticity", "corotated",
-     "LinearElasticity: brio has no material that takes rotations for strain; taken is corotated, "
-     "which is the same without them"},
+     "LinearElasticity: brio has no material that treats rotations as strain; using corotated, "
+     "which is the same without rotations"},
     {"HookeLinearElasticity", "corotated",
-     "HookeLinearElasticity: brio has no material that takes rotations for strain; taken is "
-     "corotated, which is the same without them"},
+     "HookeLinearElasticity: brio has no material that treats rotations as strain; using "
+     "corotated, which is the same without rotations"},
 };
 
 /* A number of a material that is the same everywhere and always. */
@@ -32,9 +32,7 @@ static BrioStatus take_constant(Poly *p, Value map, const char *key, Dimension d
     if (!given.count) return BRIO_OK;
     BRIO_CHECK(poly_quantity(p, poly_first(given), d, &q));
     if (q.uses)
-        poly_loss(p, poly_first(given),
-                  "%s differs from place to place; taken is its value at the "
-                  "origin at the start",
+        poly_loss(p, poly_first(given), "%s varies in space; using its initial value at the origin",
                   key);
     *value = poly_evaluate(p, &q, (const double[3]){0, 0, 0}, 0);
     return BRIO_OK;
@@ -77,7 +75,7 @@ static BrioStatus take_material(Poly *p, BrioNode *node, Material *m)
     if (!m->type[0]) {
         snprintf(m->type, sizeof m->type, "neo-hookean");
         poly_loss(p, value.count ? poly_first(value) : node,
-                  "brio has no material of type \"%.40s\"; taken is neo-hookean with its E and nu",
+                  "brio has no material of type \"%.40s\"; using neo-hookean with its E and nu",
                   type);
     } else {
         poly_unknown(p, map, "a material", keys, (int)BRIO_COUNT(keys));
@@ -185,17 +183,18 @@ static BrioStatus put_integrator(Poly *p)
         fputs("}\n", p->out);
         if (gamma < 0.5)
             poly_loss(p, node,
-                      "gamma: below 1/2 the method gains energy, and brio refuses it; "
-                      "taken is 1/2");
+                      "gamma: below 1/2 the method gains energy, and brio rejects it; using 1/2");
     } else if (bdf && steps >= 2) {
         fprintf(p->out, "integrator: bdf%d\n", (int)fmin(steps, 4));
         if (steps > 4)
-            poly_loss(p, node, "integrator: brio has BDF up to order 4; taken is that, not %g",
+            poly_loss(p, node,
+                      "integrator: brio has BDF up to order 4; using order 4 instead of "
+                      "%g",
                       steps);
     } else {
         fputs("integrator: backward-euler\n", p->out);
         if (!bdf && strcmp(type, "ImplicitEuler"))
-            poly_loss(p, node, "integrator \"%.40s\" is not known; taken is backward-euler", type);
+            poly_loss(p, node, "integrator \"%.40s\" is unknown; using backward-euler", type);
     }
     return BRIO_OK;
 }
@@ -210,8 +209,8 @@ static BrioStatus put_gravity(Poly *p)
         BRIO_CHECK(poly_quantities(p, node, (Dimension){1, 0, -2}, q, &uses));
         if (uses)
             poly_loss(p, node,
-                      "rhs: it differs in place or time, and brio's gravity is one; taken "
-                      "is its value at the origin at the start");
+                      "rhs: it varies in space or time, and brio's gravity is constant; using its "
+                      "initial value at the origin");
         /* the right-hand side is that of div sigma = rhs, per mass */
         for (int k = 0; k < 3; k++)
             gravity[k] = -poly_evaluate(p, &q[k], (const double[3]){0, 0, 0}, 0);
@@ -344,8 +343,8 @@ static BrioStatus put_contact(Poly *p)
     fputc('\n', p->out);
     if (strcmp(poly_text(stiffness, "adaptive"), "adaptive"))
         poly_note(p, poly_first(stiffness),
-                  "barrier_stiffness: it is that of another form of the "
-                  "barrier; here it is chosen (kappa: auto)");
+                  "barrier_stiffness: it belongs to another form of the barrier; here it is "
+                  "automatic (kappa: auto)");
     if (poly_is_true(poly_get(map, "periodic"), false))
         poly_loss(p, poly_first(poly_get(map, "periodic")), "periodic: brio has no periodic cells");
     if (poly_is_true(poly_get(poly_get(map, "adhesion"), "adhesion_enabled"), false))
@@ -382,9 +381,7 @@ static BrioStatus put_velocity(Poly *p, const Geometry *g)
         if (!own) continue;
         BRIO_CHECK(poly_quantities(p, value, (Dimension){1, 0, -1}, q, &uses));
         if (uses & (FORMULA_X | FORMULA_Y | FORMULA_Z))
-            poly_loss(p, value,
-                      "velocity: it differs from place to place; taken is its value at the "
-                      "origin");
+            poly_loss(p, value, "velocity: it varies in space; using its value at the origin");
         for (int k = 0; k < 3; k++) v[k] = poly_evaluate(p, &q[k], (const double[3]){0, 0, 0}, 0);
         if (import_is_zero(v)) return BRIO_OK;
         import_put3(p->out, "    velocity: {linear: ", v);

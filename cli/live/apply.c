@@ -76,7 +76,7 @@ static BrioStatus check_hand(const Engine *e, const Order *order, BrioError *err
     bool own = order->index < BRIO_MAX_HANDS && e->owner[order->index] == order->client;
     return own ? BRIO_OK
                : brio__error(error, BRIO_ERROR_ARGUMENT,
-                             "hand %d is none of this browser's: grab first", order->index);
+                             "hand %d does not belong to this browser: grab first", order->index);
 }
 
 static BrioStatus release(Engine *e, const Order *order, Deed *deed, BrioError *error)
@@ -126,7 +126,7 @@ static BrioStatus set_step(Engine *e, double h, Deed *deed, BrioError *error)
     char text[40];
     if (!(h >= 1e-7 && h <= 1))
         return brio__error(error, BRIO_ERROR_ARGUMENT,
-                           "a step of %g s is out of range: take 1e-7 s to 1 s", h);
+                           "a step of %g s is out of range: use 1e-7 s to 1 s", h);
     e->h = e->sim->h = h;
     engine_anchor(e);
     step_text(h, text, sizeof text);
@@ -144,7 +144,7 @@ static BrioStatus set_speed(Engine *e, double speed, Deed *deed, BrioError *erro
     engine_anchor(e);
     e->news = true;
     if (speed > 0)
-        snprintf(deed->text, sizeof deed->text, "%g s of motion in a second.", speed);
+        snprintf(deed->text, sizeof deed->text, "%g s of motion per second.", speed);
     else
         snprintf(deed->text, sizeof deed->text, "As fast as it goes.");
     return BRIO_OK;

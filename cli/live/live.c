@@ -125,9 +125,8 @@ static int run(int argc, char **argv)
         return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
     if (!cluster_is_one()) return usage_error(a.command, "runs in one process, without mpirun");
     if (live_page_end - live_page == 0) {
-        fprintf(stderr, "brio live: this brio was built without its page, since npm was not there "
-                        "or could not fetch what the page is made of; install npm and build "
-                        "again\n");
+        fprintf(stderr, "brio live: this brio was built without its page, because npm was missing "
+                        "or could not fetch the parts of the page; install npm and build again\n");
         return EXIT_FAILED;
     }
     char token[TOKEN + 1];

@@ -44,8 +44,7 @@ const char *order_name(OrderKind kind) { return orders[kind].name; }
 static BrioStatus needed(BrioNode *root, const char *key, BrioNode **node, BrioError *error)
 {
     *node = brio__node_get(root, key);
-    return *node ? BRIO_OK
-                 : brio__node_error(root, error, "the order needs \"%s\", and has none", key);
+    return *node ? BRIO_OK : brio__node_error(root, error, "the order needs \"%s\"", key);
 }
 
 static BrioStatus read_whole(BrioNode *root, const char *key, int64_t *value, BrioError *error)
@@ -116,7 +115,7 @@ static BrioStatus read_members(BrioNode *root, unsigned has, const char *index, 
         BRIO_CHECK(needed(root, "name", &node, error));
         BRIO_CHECK(brio__node_text(node, &name, error));
         if (strlen(name) >= sizeof order->name)
-            return brio__node_error(node, error, "there is nothing with so long a name");
+            return brio__node_error(node, error, "no name is that long");
         snprintf(order->name, sizeof order->name, "%s", name);
     }
     if (has & HAS_VALUE) {

@@ -187,8 +187,8 @@ static void answer(Server *s, Client *c, size_t length)
     if (!page && !socket) return refuse(c, "404 Not Found", "There is nothing at this address.");
     if (!request_same_token(r.token, s->token))
         return refuse(c, "403 Forbidden",
-                      "The token is missing or wrong: take the whole address that brio live "
-                      "has printed.");
+                      "The token is missing or wrong: use the whole address that brio live has "
+                      "printed.");
     if (socket)
         open_socket(s, c, &r);
     else
@@ -264,7 +264,7 @@ static void take_message(Server *s, Client *c, const WebSocketMessage *m)
         tell_refusal(c, &order, &error);
     else if (!hub_order(s->hub, &order)) {
         brio__error(&error, BRIO_ERROR_UNSUPPORTED,
-                    "too many orders wait for the end of the step: this one was not taken");
+                    "too many orders wait for the end of the step: this one was dropped");
         tell_refusal(c, &order, &error);
     }
 }

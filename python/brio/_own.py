@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import math
+import warnings
 from ctypes import byref, c_double
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
@@ -34,14 +35,29 @@ __all__ = ["Elements", "Field", "Rejected", "Stepper", "Trait", "energy", "integ
 # ---- parameters -----------------------------------------------------------------------------------
 
 
-class Field(NamedTuple):
-    """A parameter that scenes can set: its default, unit, range and a sentence on it."""
-
+class _Row(NamedTuple):
     default: float
     unit: str = ""
     min: float = -1e300
     max: float = 1e300
     summary: str = ""
+
+
+class Field(_Row):
+    """A parameter that scenes can set: its default, unit, range and a sentence on it.
+
+    ``Field(default, unit="", min=-1e300, max=1e300, summary="")``"""
+
+    __slots__ = ()
+
+    def __new__(cls, *values: Any, **named: Any) -> Field:
+        for old, new in (("standard", "default"), ("least", "min"), ("most", "max")):
+            if old in named:  # the names of 0.1, for one version
+                warnings.warn(
+                    f"brio.Field: {old} is called {new} now", DeprecationWarning, stacklevel=2
+                )
+                named[new] = named.pop(old)
+        return super().__new__(cls, *values, **named)
 
 
 Fields = Optional[Mapping[str, Union[float, Field]]]

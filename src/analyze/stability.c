@@ -47,11 +47,11 @@ static BrioStatus refuse_without_matrix(const BrioIntegrator *integrator, const 
     static const struct {
         const char *name, *why;
     } table[] = {
-        {"static", "static knows no motion: every step is the equilibrium, whatever the state was; "
-                   "`brio settle` finds it"},
-        {"pbd-verlet", "pbd-verlet does not know the stiffness k: it moves vertices until springs "
-                       "have their rest lengths, as far as its iterations "
-                       "get; take another method, for example backward-euler"},
+        {"static", "static has no motion: every step is the equilibrium, for any state; `brio "
+                   "settle` finds it"},
+        {"pbd-verlet", "pbd-verlet ignores the stiffness k: it moves vertices towards the rest "
+                       "lengths of the springs, as far as its iterations get; use another "
+                       "method, for example backward-euler"},
     };
     for (size_t i = 0; i < BRIO_COUNT(table); i++)
         if (!strcmp(integrator->name, table[i].name))
@@ -60,12 +60,11 @@ static BrioStatus refuse_without_matrix(const BrioIntegrator *integrator, const 
     int alpha = brio__fields_offset(integrator->fields, "alpha");
     if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
     if (!(traits & BRIO_ENERGY_CONTROLLED) || (alpha >= 0 && !isnan(values[alpha]))) return BRIO_OK;
-    return brio__error(
-        error, BRIO_ERROR_UNSUPPORTED,
-        "%s has no matrix: what it does depends on the energy of the state, step by step; %s",
-        integrator->name,
-        alpha >= 0 ? "fix its alpha: --set integrator.alpha=1"
-                   : "ask for the methods that it is made of");
+    return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                       "%s has no matrix: its steps depend on the energy of the state; %s",
+                       integrator->name,
+                       alpha >= 0 ? "fix its alpha: --set integrator.alpha=1"
+                                  : "use the methods that it combines");
 }
 
 BrioStatus brio__oscillator_create(const BrioSimDef *def, double m, BrioOscillator **oscillator,

@@ -61,7 +61,7 @@ static BrioStatus affine_values(const BrioBodyDef *def, const BrioEnergy **energ
         if ((*energy)->element != BRIO_ELEMENT_TET || from < 0)
             return brio__error(error, BRIO_ERROR_INPUT,
                                "a body of kind affine needs E and rho, and material %s does not "
-                               "give both; take material affine",
+                               "give both; use material affine",
                                (*energy)->name);
         values[brio__fields_offset(affine->fields, names[k])] = def->material.values[from];
     }
@@ -97,10 +97,9 @@ static BrioStatus spring_rests(const BrioBodyDef *def, BrioBodyPlan *plan, BrioE
 {
     if (!def->spring) return BRIO_OK;
     if (plan->energy->element != BRIO_ELEMENT_SPRING)
-        return brio__error(
-            error, BRIO_ERROR_INPUT,
-            "springs of its own are for a body of kind springs, and %s makes this one a %s",
-            plan->energy->name, plan->kind->name);
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "its own springs need kind springs, and %s makes this body a %s",
+                           plan->energy->name, plan->kind->name);
     int64_t count = plan->mesh->edge_count;
     if (def->mesh->edge_count != count)
         return brio__error(error, BRIO_ERROR_INPUT,
@@ -134,7 +133,7 @@ static BrioStatus initial_state(const BrioBodyDef *def, BrioBodyPlan *plan, Brio
             if (!isfinite(x[r]) || !isfinite(w[r]))
                 return brio__error(
                     error, BRIO_ERROR_INPUT,
-                    "the first position or velocity of vertex %lld is not a finite number",
+                    "the initial position or velocity of vertex %lld is not a finite number",
                     (long long)v);
         }
         const double *X = plan->mesh->x + 3 * v;

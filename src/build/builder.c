@@ -12,7 +12,7 @@ BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error)
     if (error) *error = (BrioError){0};
     if (!builder->finished) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_ARGUMENT,
-                       "this builder was finished already: begin another one");
+                       "this builder is already finished: create another one");
 }
 
 BrioStatus brio__check_name(const char *what, const char *name, BrioError *error)
@@ -20,8 +20,8 @@ BrioStatus brio__check_name(const char *what, const char *name, BrioError *error
     size_t length = strlen(name);
     if (length <= MAX_NAME) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "the name of %s has %zu bytes, and results hold at most %d; make it shorter",
-                       what, length, MAX_NAME);
+                       "the name of %s has %zu bytes, and the maximum is %d; make it shorter", what,
+                       length, MAX_NAME);
 }
 
 void *brio__copy_of(const void *array, int64_t count, size_t size)

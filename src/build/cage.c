@@ -14,8 +14,8 @@ BrioStatus brio__cage_fits(const BrioBodyPlan *plan, BrioError *error)
 {
     if (plan->kind->kind == BRIO_KIND_SOLID || plan->kind->kind == BRIO_KIND_AFFINE) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "a cage is for solids, and material %s makes this body a body of kind %s; "
-                       "leave cage out, or take a material of solids",
+                       "a cage is for solids, and material %s makes this body kind %s; remove "
+                       "cage, or use a material of solids",
                        plan->energy->name, plan->kind->name);
 }
 
@@ -114,9 +114,9 @@ BrioStatus brio__cage_fix(BrioBodyPlan *plan, const int32_t *vertices, int64_t c
             if (*fix >= 0 && *fix != script)
                 return brio__error(
                     error, BRIO_ERROR_INPUT,
-                    "vertex %d of body \"%s\" shares a cell of its cage with a vertex "
-                    "that is fixed otherwise: take more cells, so that these are "
-                    "apart by more than %.3g m",
+                    "vertex %d of body \"%s\" shares a cell of its cage with a vertex that is "
+                    "fixed in another way: use more cells, so that the two are more than %.3g m "
+                    "apart",
                     vertices[i], plan->name, 2 * cage->edge);
             *fix = script;
         }

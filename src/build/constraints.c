@@ -119,7 +119,7 @@ static BrioStatus find_carrier(Carrier *c, const double at[3], bool vertex, bool
         find_tet(c, at, &inside);
         if (inside < -near)
             return brio__error(error, BRIO_ERROR_INPUT,
-                               "the point [%g, %g, %g] is not inside of body \"%s\": move it, or "
+                               "the point [%g, %g, %g] is not inside body \"%s\": move it, or "
                                "make the body kind: affine, which carries every point",
                                at[0], at[1], at[2], body->name);
         return BRIO_OK;
@@ -333,7 +333,7 @@ static BrioStatus check_start(const BrioConstraint *c, const double *y, BrioErro
     if (off <= near) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
                        "the %s does not hold in the initial state: it is off by %.3g m; move its "
-                       "ends to where it wants them",
+                       "ends so that it holds",
                        c->type->name, off * c->length);
 }
 

@@ -77,8 +77,7 @@ static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
                            "contact with relax_time = %g s: it must be positive", c->relax_time);
     if (c->friction_iterations < 0)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "contact with friction_iterations = %d: at least 1, or 0 for as many as "
-                           "it takes",
+                           "contact with friction_iterations = %d: at least 1, or 0 for no limit",
                            c->friction_iterations);
     return BRIO_OK;
 }
@@ -245,7 +244,7 @@ BrioStatus brio__check_distances(BrioBuilder *b, const BrioSystem *s, const Brio
             b->obstacle_at_fault = term->obstacle;
             status =
                 brio__error(error, BRIO_ERROR_INPUT,
-                            "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m): begin "
+                            "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m): start "
                             "in front of it",
                             (long long)(vertex - s->body[body].first), s->body[body].name,
                             d < 0 ? "is behind" : "touches", s->obstacle[term->obstacle].name, d);

@@ -379,7 +379,7 @@ static BrioStatus cut_springs(BrioBodyPlan *plan, const Knife *knife, int64_t *c
     for (int64_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
         if (!used[v])
             status = brio__error(error, BRIO_ERROR_INPUT,
-                                 "the cut takes all springs from vertex %lld of body \"%s\": cut "
+                                 "the cut removes all springs of vertex %lld of body \"%s\": cut "
                                  "elsewhere",
                                  (long long)v, plan->name);
     int64_t left = 0;
@@ -427,7 +427,7 @@ static BrioStatus cut(BrioBuilder *builder, int body, const Knife *knife, int64_
     BrioStatus status = BRIO_OK;
     if (plan->cage)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "body \"%s\" rides on a cage, which cannot be cut; take tets of its own",
+                           "body \"%s\" has a cage, which cannot be cut; use a mesh of tets",
                            plan->name);
     if (element == BRIO_ELEMENT_TET || element == BRIO_ELEMENT_TRIANGLE)
         status = cut_elements(plan, knife, gap_of(builder), &count, error);

@@ -139,7 +139,7 @@ static BrioStatus compile(BrioForce *force, const BrioForceDef *def, BrioError *
     bool placed = (uses & BRIO_FORMULA_PLACE) && !type->own_formula;
     if (placed && (type->volume || type->called))
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "the factor of the force %s is one number: its formula is of t only",
+                           "the factor of the force %s is one number: its formula may use t only",
                            type->name);
     force->conservative = type->def      ? type->def->has_potential != 0
                           : type->called ? def->has_potential != 0
@@ -258,7 +258,7 @@ static BrioStatus weigh(const BrioForcePlan *plan, const BrioBodyPlan *body, con
     if ((per == BRIO_PER_AREA && !built->triangle_count) ||
         (per == BRIO_PER_VOLUME && !built->tet_count))
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "force \"%s\" is per %s, and body \"%s\" has no %s; take per: mass",
+                           "force \"%s\" is per %s, and body \"%s\" has no %s; use per: mass",
                            plan->force.name, per == BRIO_PER_AREA ? "area" : "volume", body->name,
                            per == BRIO_PER_AREA ? "surface" : "tets");
     if (per == BRIO_PER_AREA || per == BRIO_PER_VOLUME)
@@ -289,8 +289,8 @@ static BrioStatus add_mass_points(const BrioForcePlan *plan, const BrioSystem *s
 {
     if (!whole)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "force \"%s\" is by mass, and that of the %s \"%s\" belongs to "
-                           "the whole of it; leave vertices, box and sphere out, or take per: area",
+                           "force \"%s\" is per mass, and the %s \"%s\" has its mass as a whole; "
+                           "remove vertices, box and sphere, or use per: area",
                            plan->force.name, s->body[body].cage ? "caged body" : "affine body",
                            s->body[body].name);
     int64_t points, first = brio__body_masses(&s->body[body], &points);
@@ -453,14 +453,14 @@ static BrioStatus add_force(Work *w, const BrioForcePlan *plan, BrioError *error
     if (idle && plan->force.kept) return BRIO_OK; /* what it acted on was removed */
     if (idle)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "force \"%s\" acts on nothing: no vertex lies "
-                           "in its box or sphere",
+                           "force \"%s\" acts on nothing: no vertex is inside its box or sphere",
                            plan->force.name);
     for (int64_t i = 0; i < force->vertex_count; i++) total += force->weight[i];
     if (per_of(force->type, force->values) != BRIO_PER_TOTAL) return BRIO_OK;
     if (!(total > 0))
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "force \"%s\" is shared out by mass, and what it acts on has none",
+                           "force \"%s\" is distributed by mass, and the bodies that it acts on "
+                           "have none",
                            plan->force.name);
     for (int64_t i = 0; i < force->vertex_count; i++) force->weight[i] /= total;
     return BRIO_OK;

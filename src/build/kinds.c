@@ -40,7 +40,7 @@ static BrioStatus require_edges(const BrioMesh *mesh, BrioError *error)
     if (mesh->edge_count == 0 || mesh->triangle_count || mesh->tet_count)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "a bar1d needs edges and nothing else, and this mesh has %lld edges, "
-                           "%lld triangles and %lld tets; take shape: {type: line}",
+                           "%lld triangles and %lld tets; use shape: {type: line}",
                            (long long)mesh->edge_count, (long long)mesh->triangle_count,
                            (long long)mesh->tet_count);
     return BRIO_OK;
@@ -103,7 +103,7 @@ static BrioStatus require_triangles(const BrioMesh *mesh, BrioError *error)
     if (mesh->tet_count || mesh->triangle_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "a shell needs triangles and no tets, and this mesh has %lld triangles "
-                           "and %lld tets; take shape: {type: grid}, disk or sphere, a "
+                           "and %lld tets; use shape: {type: grid}, disk or sphere, a "
                            "mesh of a surface, or a material of solids",
                            (long long)mesh->triangle_count, (long long)mesh->tet_count);
     return BRIO_OK;

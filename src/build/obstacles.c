@@ -124,7 +124,7 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
     if (!created.type || !fields)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "there is no formula for the distance from a %s (`brio list obstacles` "
-                           "names those that have one): take one of them, or triangles with "
+                           "names those that have one): use one of them, or triangles with "
                            "contact of type ipc",
                            shape);
     BRIO_CHECK(brio__fields_check(fields, values, error));

@@ -43,7 +43,8 @@ static BrioStatus begin(BrioConstraint *c, const double *y, BrioError *error)
                            "lower <= 0 <= upper");
     if (upper - lower > 359)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "limits that are more than 359 degrees apart are none: leave them out");
+                           "limits that are more than 359 degrees apart have no effect: remove "
+                           "them");
     /* the middle of the range */
     c->rest[0] = isnan(lower)   ? degree * (upper - 179)
                  : isnan(upper) ? degree * (lower + 179)

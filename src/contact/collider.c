@@ -107,9 +107,9 @@ BrioStatus brio__collider_check(const char *name, const int32_t *triangle, int64
     if (closed < 0) return brio__no_memory(error);
     if (closed) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "obstacle \"%s\" is no closed surface whose triangles look to one side: "
-                       "contact between vertices and triangles has to know its inside; close it "
-                       "(brio mesh repair), or take contact of type ipc",
+                       "obstacle \"%s\" is not a closed surface with consistent orientation: "
+                       "contact between vertices and triangles needs an inside; close it (brio "
+                       "mesh repair), or use contact of type ipc",
                        name);
 }
 

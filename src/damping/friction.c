@@ -603,7 +603,7 @@ static void fixed(void *self, const BrioSystem *system, double weight, double *o
 
 const BrioDampingModel brio__friction_model = {
     .name = "friction",
-    .summary = "Smoothed Coulomb friction between what is in contact.",
+    .summary = "Smoothed Coulomb friction of contacts.",
     .citation = "Li2020",
     .overlay = true,
     .create = create,

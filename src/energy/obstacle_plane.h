@@ -69,8 +69,8 @@ static BrioStatus plane_prepare(const double *values, double *data, BrioError *e
     if (!(length > 0) || isinf(length))
         return brio__error(
             error, BRIO_ERROR_INPUT,
-            "the normal [%g, %g, %g] of a plane must have a finite length, and not none", normal[0],
-            normal[1], normal[2]);
+            "the normal [%g, %g, %g] of a plane must have a finite length other than zero",
+            normal[0], normal[1], normal[2]);
     for (int r = 0; r < 3; r++) {
         data[r] = point[r];
         data[3 + r] = normal[r] / length;

@@ -190,8 +190,8 @@ BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error)
     bool spring = def->kind == BRIO_KIND_SPRINGS;
     if (count > BRIO_MAX_VALUES)
         return brio__error(error, BRIO_ERROR_ARGUMENT,
-                           "energy %s: %d fields are more than the %d that there is room for",
-                           def->name, count, BRIO_MAX_VALUES);
+                           "energy %s: %d fields are more than the maximum of %d", def->name, count,
+                           BRIO_MAX_VALUES);
     if (brio__fields_offset(def->fields, "rho") < 0 &&
         !(spring && brio__fields_offset(def->fields, "vertex_mass") >= 0))
         return brio__error(error, BRIO_ERROR_ARGUMENT,

@@ -6,9 +6,9 @@
 
 #include "brio/plugin.h"
 
-#define BRIO_REGISTERED_LAW_FIELDS                                                           \
-    BRIO_BARRIER_FIELDS("Stiffness, as the law takes it; auto: by pair of bodies, as stiff " \
-                        "as the softer of them is (docs/defaults.md).")
+#define BRIO_REGISTERED_LAW_FIELDS                                                              \
+    BRIO_BARRIER_FIELDS("Stiffness, as the law defines it; auto: per pair of bodies, as stiff " \
+                        "as the softer one (docs/defaults.md).")
 /* The law that this thread evaluates (contact/law.c sets it). */
 const BrioLawDef *brio__law_in_use(void);
 

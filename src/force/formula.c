@@ -136,9 +136,9 @@ static BrioStatus word(Parser *p)
     }
     const char *nearest = brio__nearest(text, all, BRIO_COUNT(all));
     if (nearest)
-        return fail(p, start, "a formula knows no \"%s\"; did you mean \"%s\"?", text, nearest);
+        return fail(p, start, "no name \"%s\" in formulas; did you mean \"%s\"?", text, nearest);
     return fail(p, start,
-                "a formula knows no \"%s\"; there are t, x, y, z, pi, sin, cos, tan, exp, log, "
+                "no name \"%s\" in formulas; there are t, x, y, z, pi, sin, cos, tan, exp, log, "
                 "sqrt, abs, min, max, step, smoothstep",
                 text);
 }

@@ -131,8 +131,7 @@ BrioStatus brio_register_force(const BrioForceTypeDef *def, BrioError *error)
     const BrioField *fields = def->fields ? def->fields : none;
     if (brio__fields_count(fields) > BRIO_MAX_VALUES)
         return brio__error(error, BRIO_ERROR_ARGUMENT,
-                           "force %s: its fields need more than the %d values that there is room "
-                           "for",
+                           "force %s: its fields need more than the maximum of %d values",
                            def->name, BRIO_MAX_VALUES);
     if (registered_count == MAX)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,

@@ -208,8 +208,8 @@ static BrioStatus step(BrioStepper *s, double h)
                          : inner_steps(c.left, *k0, *brio_stepper_memo(s, D0));
         if (!(n <= INNER_MAX))
             return brio_stepper_fail(s, BRIO_STEP_REJECTED,
-                                     "the stiffness asks for more than a million inner steps: take "
-                                     "a shorter step or an implicit method");
+                                     "the stiffness needs more than a million inner steps: use a "
+                                     "shorter step or an implicit method");
         int held = go(&c, (int)n);
         brio_stepper_count_iterations(s, held);
         brio_stepper_combine(s, 1, c.q, 1, c.d, c.q);
@@ -219,7 +219,7 @@ static BrioStatus step(BrioStepper *s, double h)
     brio_stepper_discard_damping(s);
     return brio_stepper_fail(
         s, BRIO_STEP_REJECTED,
-        "the inner steps diverged: take more of them (inner, safety) or a shorter step");
+        "the inner steps diverged: use more of them (inner, safety) or a shorter step");
 }
 
 BRIO_INTEGRATOR(linearized_explicit){

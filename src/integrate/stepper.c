@@ -153,15 +153,15 @@ static bool went_through(BrioStepper *s, const BrioState *from)
         brio__colliders_way(colliders, s->x, s->end, &obstacle) > LARGEST_WAY) {
         snprintf(
             s->reason, sizeof s->reason,
-            "in a step of %g s obstacle \"%s\" goes more than half of its size while it pushes "
-            "a surface",
+            "in a step of %g s obstacle \"%s\" moves more than half of its size while it pushes a "
+            "surface",
             s->h, system->obstacle[obstacle].name);
         return true;
     }
     if (!brio__colliders_passed(colliders, s->x, s->end, &vertex, &obstacle)) return false;
     int body = brio__system_owner(system, vertex);
     snprintf(s->reason, sizeof s->reason,
-             "in a step of %g s obstacle \"%s\" went through vertex %lld of body \"%s\": its "
+             "in a step of %g s obstacle \"%s\" passed through vertex %lld of body \"%s\": its "
              "contact is too soft (kappa) for this speed, or it is too thin",
              s->h, system->obstacle[obstacle].name, (long long)(vertex - system->body[body].first),
              system->body[body].name);

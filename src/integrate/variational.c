@@ -197,8 +197,8 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
     int points = (int)values[1];
     if (points > 1 && alpha != 0.5) {
         snprintf(reason, size,
-                 "alpha = %g has no meaning with points = %d: leave it out, or take points: 1",
-                 alpha, points);
+                 "alpha = %g has no meaning with points = %d: remove it, or use points: 1", alpha,
+                 points);
         return BRIO_ERROR_INPUT;
     }
     if (points == 2 || (points == 1 && (alpha == 0 || alpha == 1)))

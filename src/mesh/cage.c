@@ -387,7 +387,7 @@ static BrioStatus look(BrioLattice *l, BrioError *error)
     int64_t edges = 0;
     if (mesh->triangle_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "a cage is made around a surface, and this mesh has no triangles");
+                           "a cage needs a surface, and this mesh has no triangles");
     if (brio__shell_closed(&(BrioShell){mesh->triangle_count, mesh->triangle, 0}, &l->closed) !=
             BRIO_OK ||
         brio__lattice_holes(mesh, &holes, &edges) != BRIO_OK)
@@ -395,14 +395,14 @@ static BrioStatus look(BrioLattice *l, BrioError *error)
     if (edges && holes > HOLES_MAX)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "the surface is open: %lld edges of one triangle run around holes of "
-                           "%.0f %% of its area, and a cage needs an inside; close it, or take "
+                           "%.0f %% of its area, and a cage needs an inside; close it, or use "
                            "kind: shell",
                            (long long)edges, 100 * holes);
     if (!l->closed)
         brio__log(BRIO_LOG_WARNING,
-                  "the surface of a cage has %lld open edges, or triangles that look to different "
-                  "sides: what is inside is decided by votes of lines through it; `brio mesh "
-                  "repair` mends the usual causes",
+                  "the surface of a cage has %lld open edges, or triangles of inconsistent "
+                  "orientation: a vote of lines through it decides what is inside; `brio mesh "
+                  "repair` removes the usual causes",
                   (long long)edges);
     brio__lattice_enclosed(mesh, &moments);
     l->inward = moments.volume < 0;
@@ -432,8 +432,8 @@ static BrioStatus lay(BrioLattice *l, int cells, BrioError *error)
                            "the surface has no size, so no cage can be made around it");
     if (cubes > CUBES_MAX)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
-                           "a cage of %d cells along the longest side has a lattice of %.0f cubes, "
-                           "and %.0f are the maximum; take fewer cells",
+                           "a cage of %d cells along the longest side has a lattice of %.0f "
+                           "cubes, and the maximum is %.0f; use fewer cells",
                            cells, cubes, CUBES_MAX);
     return BRIO_OK;
 }
@@ -529,7 +529,7 @@ BrioStatus brio__cage_create(const BrioMesh *surface, int cells, BrioCage **cage
     if (said) return status;
     if (!empty) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory for a cage");
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "the surface encloses nothing that a cage of %d cells could see: take more "
-                       "cells, or kind: shell for a sheet",
+                       "the surface encloses nothing that a cage of %d cells could resolve: use "
+                       "more cells, or kind: shell for a sheet",
                        cells);
 }

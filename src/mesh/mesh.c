@@ -101,8 +101,7 @@ static BrioStatus check_elements(const char *name, const int32_t *index, int64_t
 {
     if (count < 0 || count > INT32_MAX || (count > 0 && !index))
         return brio__error(error, BRIO_ERROR_ARGUMENT,
-                           "the mesh says that it has %lld %ss but holds none", (long long)count,
-                           name);
+                           "the mesh announces %lld %ss but contains none", (long long)count, name);
     for (int64_t e = 0; e < count; e++) {
         const int32_t *v = index + e * corners;
         for (int i = 0; i < corners; i++) {
@@ -129,7 +128,7 @@ BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error)
     int64_t n = mesh->vertex_count;
     if (n < 0 || n > INT32_MAX || (n > 0 && !mesh->x))
         return brio__error(error, BRIO_ERROR_ARGUMENT,
-                           "the mesh says that it has %lld vertices but holds none", (long long)n);
+                           "the mesh announces %lld vertices but contains none", (long long)n);
     for (int64_t i = 0; i < 3 * n; i++)
         if (!(fabs(mesh->x[i]) <= LARGEST_COORDINATE))
             return brio__error(error, BRIO_ERROR_INPUT,
@@ -444,8 +443,8 @@ static BrioStatus check_closed(const BrioMesh *mesh, const Side *side, int64_t s
                                next - i == 1 ? "" : "s", side[i].from / 3);
         if (forward != 0)
             return brio__error(error, BRIO_ERROR_INPUT,
-                               "triangles %d and %d look to different sides along their edge of "
-                               "vertices %d %d (all counted from 0); turn one of them around",
+                               "triangles %d and %d have inconsistent orientation at their edge "
+                               "of vertices %d %d (all counted from 0); invert one of them",
                                same[0], same[1], side[i].v[0], side[i].v[1]);
     }
     return BRIO_OK;

@@ -373,7 +373,7 @@ static BrioStatus read_byte_order(Reader *reader)
     if (one == 1 || scan->big_endian) return BRIO_OK;
     return brio__scan_error(scan,
                             "expected the number 1, which tells the byte order of a binary file, "
-                            "found %lld: the file is damaged, or was changed as text",
+                            "found %lld: the file is damaged, or was edited as text",
                             (long long)one);
 }
 

@@ -254,8 +254,8 @@ static BrioStatus keep_faces(Corners *c, const char *file, BrioMesh *mesh)
         (normals ? take_numbers(c->normal, c->count, c->normal_count, f->corner_normal) : 0);
     if (missing)
         brio__log(BRIO_LOG_WARNING,
-                  "%s: %lld corners of faces name a vt or vn that the file does not have; they are "
-                  "taken as without",
+                  "%s: %lld corners of faces name a vt or vn that the file does not have; these "
+                  "are ignored",
                   file, (long long)missing);
     return BRIO_OK;
 }

@@ -242,7 +242,7 @@ static BrioStatus read_pc2(const char *file, const char *bytes, size_t size, dou
     enum { HEAD = 32 };
     if (size < HEAD || memcmp(bytes, "POINTCACHE2", 11))
         return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
-                              "does not begin with POINTCACHE2: it is no PC2 file");
+                              "does not begin with POINTCACHE2: it is not a PC2 file");
     int64_t points = brio__number_as_integer(bytes + 16, BRIO_INT32, false);
     double rate = brio__number_as_real(bytes + 24, BRIO_FLOAT32, false);
     int64_t frames = brio__number_as_integer(bytes + 28, BRIO_INT32, false);
@@ -316,7 +316,7 @@ static BrioStatus read_line(const char *file, const char *at, const char *end, i
     if (t->columns == 0) t->columns = count;
     if (count != t->columns)
         return brio__error_at(error, BRIO_ERROR_INPUT, file, line, 0, NULL,
-                              "this row has %d numbers, the first one %d", count, t->columns);
+                              "this row has %d numbers, the first row %d", count, t->columns);
     return BRIO_OK;
 }
 
@@ -370,7 +370,8 @@ static BrioStatus make_frames(const char *file, const Table *t, double start, Br
     int64_t frames = t->rows / each, vertices = each * (columns - 1) / 3;
     if (frames * each != t->rows)
         return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
-                              "the first time has %lld rows, and %lld rows are no multiple of that",
+                              "the first time has %lld rows, and %lld rows are not a multiple of "
+                              "that",
                               (long long)each, (long long)t->rows);
     BRIO_CHECK(brio_sequence_create(frames, vertices, out, error));
     for (int64_t k = 0; k < t->rows; k++) {
@@ -378,7 +379,7 @@ static BrioStatus make_frames(const char *file, const Table *t, double start, Br
         int64_t frame = k / each;
         if (row[0] != value[frame * each * columns])
             return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
-                                  "row %lld is of the time %g s: expected one more of %g s",
+                                  "row %lld has the time %g s: expected another row of %g s",
                                   (long long)k, row[0], value[frame * each * columns]);
         (*out)->time[frame] = start + row[0];
         memcpy((*out)->x + (columns - 1) * k, row + 1, (size_t)(columns - 1) * sizeof *row);
@@ -425,8 +426,8 @@ static BrioStatus read_meshes(const char *const *files, int count, double fps, d
             }
         } else if (mesh->vertex_count != (*out)->vertex_count) {
             status = brio__error_at(error, BRIO_ERROR_INPUT, files[k], 0, 0, NULL,
-                                    "has %lld vertices, and the first frame, %s, %lld: frames are "
-                                    "of one mesh",
+                                    "has %lld vertices, and the first frame, %s, %lld: all frames "
+                                    "must have the same mesh",
                                     (long long)mesh->vertex_count, files[0],
                                     (long long)(*out)->vertex_count);
         }

@@ -571,7 +571,7 @@ static BrioStatus frame_times(Glb *g, double fps, double **times, int64_t *count
     *count = kept;
     if (kept <= MAX_FRAMES) return BRIO_OK;
     return brio__error_at(g->error, BRIO_ERROR_TOO_LARGE, g->file, 0, 0, NULL,
-                          "has %lld frames at %g a second: at most %d are read", (long long)kept,
+                          "has %lld frames at %g per second: the maximum is %d", (long long)kept,
                           fps, MAX_FRAMES);
 }
 
@@ -604,7 +604,8 @@ static BrioStatus open_file(Glb *g, const char *bytes, size_t size)
     if (size < 20 || memcmp(bytes, "glTF", 4) ||
         brio__number_as_integer(bytes + 4, BRIO_UINT32, false) != 2)
         return brio__error_at(g->error, BRIO_ERROR_INPUT, g->file, 0, 0, NULL,
-                              "does not begin with glTF and version 2: it is no binary glTF file");
+                              "does not begin with glTF and version 2: it is not a binary glTF "
+                              "file");
     size_t json = (size_t)brio__number_as_integer(bytes + 12, BRIO_UINT32, false);
     if (json > size - 20 || memcmp(bytes + 16, "JSON", 4)) return bad(g, "chunk", 0);
     BrioStatus status = brio__gltf_parse(bytes + 20, json, &g->json, &inner);

@@ -562,7 +562,7 @@ static BrioStatus make_figure(const double *values, BrioMesh **mesh, BrioError *
     if (status == BRIO_OK && !whole)
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "cells = %lld is too coarse for the %s: limbs would fall off or grow "
-                             "together; take more",
+                             "together; use more",
                              (long long)cells, figures[which].name);
     if (status != BRIO_OK) {
         brio_mesh_free(*mesh);

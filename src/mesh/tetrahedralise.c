@@ -440,13 +440,12 @@ static BrioStatus fill(const Run *run, const Surface *s, const char *name,
     if (status == BRIO_OK) {
         (*solid)->triangle_count = (*solid)->edge_count = 0;
         if (!keeps_vertices(s, *solid))
-            brio__log(BRIO_LOG_WARNING, "%s: %s has numbered the vertices anew", name, run->tool);
+            brio__log(BRIO_LOG_WARNING, "%s: %s has renumbered the vertices", name, run->tool);
         status = brio__mesh_check_solid(*solid, &inner);
     }
     if (status == BRIO_OK) return BRIO_OK;
     return brio__error_at(error, status, name, 0, 0, NULL,
-                          "what %s made of the surface cannot be used: %s", run->tool,
-                          inner.message);
+                          "the mesh that %s made cannot be used: %s", run->tool, inner.message);
 }
 
 BrioStatus brio__tetrahedralise(const BrioMesh *surface, const char *name,

@@ -221,7 +221,9 @@ static BrioStatus read_cell_types(Reader *r)
     begin_data(scan);
     if (count != r->cells.count)
         return brio__scan_error(
-            scan, "%lld types for %lld cells: the section CELLS must come before and have as many",
+            scan,
+            "%lld types for %lld cells: the section CELLS must come first and have the same "
+            "number",
             (long long)count, (long long)r->cells.count);
     return take_cells(r, -1);
 }
@@ -236,7 +238,7 @@ static BrioStatus read_head(Reader *r)
     if ((size_t)(scan->end - scan->at) < sizeof mark ||
         strncasecmp(scan->at, mark, sizeof mark - 1))
         return brio__scan_error(scan, "expected \"# vtk DataFile Version\" at the start of the "
-                                      "file: this is no legacy VTK file");
+                                      "file: this is not a legacy VTK file");
     scan->at += sizeof mark - 1;
     scan->by_line = true;
     BRIO_CHECK(brio__scan_real(scan, "the version of the format", 0, &version));

@@ -231,7 +231,7 @@ static BrioStatus read_array(Reader *r, const Tag *tag, Array *array)
     array->layout = LAYOUT_APPENDED;
     if (!strcmp(text, "appended")) return count_attribute(r, tag, "offset", &array->offset);
     return brio__scan_error(place(r, tag->name),
-                            "the format of this DataArray is none of ascii, binary and appended");
+                            "the format of this DataArray is not ascii, binary or appended");
 }
 
 static BrioStatus add_piece(Reader *r, const Tag *tag)

@@ -156,11 +156,11 @@ BrioStatus brio__mesh_fit(const BrioMeshWriter *writer, BrioMesh *mesh, char *no
     }
     if (!writer->tets && !mesh->triangle_count && !(writer->edges && mesh->edge_count))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "%s holds triangles%s, and the mesh has none; take .vtu, .msh or .mesh",
+                           "%s stores triangles%s, and the mesh has none; use .vtu, .msh or .mesh",
                            writer->extension, writer->edges ? " and lines" : "");
     if (!writer->triangles && !tets)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "%s and %s hold tets, and the mesh has none; take another format, or "
+                           "%s and %s store tets, and the mesh has none; use another format, or "
                            "make tets first: brio mesh tetrahedralise",
                            writer->extension, writer->second);
     int64_t triangles = writer->triangles ? 0 : mesh->triangle_count;

@@ -615,8 +615,8 @@ static BrioStatus write_all(Glb *g, FILE *file, BrioError *error)
         status = brio__error(error, status, "%s", brio_status_text(status));
     else if (length > 4.29e9 || (double)g->targets * ((double)g->targets + 1) > 4.29e9)
         status = brio__error(error, BRIO_ERROR_TOO_LARGE,
-                             "the glb would have %.3g GB, and one holds 4.29 GB at most: take "
-                             "fewer frames (--every, output.every), or pc2 or usda",
+                             "the glb would have %.3g GB, and the maximum is 4.29 GB: use fewer "
+                             "frames (--every, output.every), or pc2 or usda",
                              length * 1e-9);
     if (status == BRIO_OK) {
         uint32_t head[5] = {0x46546c67, 2, (uint32_t)length, (uint32_t)size, 0x4e4f534a};

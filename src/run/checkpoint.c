@@ -650,8 +650,9 @@ static BrioStatus take_motion(Reading *r, double h, BrioState *state, double *ex
     if (s->broken) return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged", r->name);
     if (head.coordinates != state->coordinates)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "%s holds %lld coordinates and the scene has %lld: bodies, their meshes "
-                           "or their fixed vertices were changed, so that it must start anew",
+                           "%s holds %lld coordinates and the scene has %lld: bodies, their "
+                           "meshes or their fixed vertices were changed, so the run must start "
+                           "again",
                            r->name, (long long)head.coordinates, (long long)state->coordinates);
     bool fits = head.bytes == brio__state_layout(&head, begin);
     size_t bytes = (size_t)head.coordinates * sizeof(double);

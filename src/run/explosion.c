@@ -177,14 +177,14 @@ static const char *remedy(const BrioSim *sim)
 {
     unsigned traits = sim->stepper->traits;
     if (!(traits & BRIO_IMPLICIT))
-        return "take a shorter time.h (`brio stability` names the longest stable one) or an "
+        return "use a shorter time.h (`brio stability` prints the longest stable one) or an "
                "implicit integrator, such as backward-euler";
     if (sim->stepper->solver->type->unfinished)
-        return "take integrator: backward-euler, solver: newton, more iterations or a shorter "
+        return "use integrator: backward-euler, solver: newton, more iterations or a shorter "
                "time.h";
     return traits & BRIO_DISSIPATIVE
-               ? "take a shorter time.h or a smaller solver.tol"
-               : "take a shorter time.h, a smaller solver.tol, or an integrator that cannot gain "
+               ? "use a shorter time.h or a smaller solver.tol"
+               : "use a shorter time.h, a smaller solver.tol, or an integrator that cannot gain "
                  "energy, such as backward-euler";
 }
 
@@ -212,8 +212,8 @@ bool brio__explosion_judge(BrioExplosion *e, BrioSim *sim, const BrioLedger *l, 
     e->step = l->step;
     e->time = l->time;
     snprintf(text, size,
-             "step %lld, t = %.6g s: %s energy is %.3g J, and nothing in the scene can give more "
-             "than %.3g J%s; the last sane state is that of step %lld, t = %.6g s; %s",
+             "step %lld, t = %.6g s: %s energy is %.3g J, and the scene can cause at most %.3g "
+             "J%s; the last sane state is that of step %lld, t = %.6g s; %s",
              (long long)l->step, l->time, e->kinetic_only ? "the kinetic" : "kinetic and elastic",
              energy, budget, fastest, (long long)e->sane_step, e->sane_time, remedy(sim));
     return true;

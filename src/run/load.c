@@ -64,8 +64,8 @@ static BrioStatus check_energy(const char *out, const BrioScene *scene, BrioSim 
     if (fabs(l.total - c->totals.last_energy) <= 1e-6 * scale) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
                        "%s: the energy of the last state is %.9g J with the scene's files as they "
-                       "are now and was %.9g J in the run: they were "
-                       "changed since; run the scene again",
+                       "are now and was %.9g J in the run: the files have changed since; run the "
+                       "scene again",
                        out, l.total, c->totals.last_energy);
 }
 

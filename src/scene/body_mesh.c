@@ -51,8 +51,8 @@ static BrioStatus read_mesh_file(BrioBodyWork *w, const BrioNode *mesh, BrioErro
     if (isnan(w->edge)) return BRIO_OK;
     return brio__node_error(
         brio__node_get(w->node, "edge"), error,
-        surface ? "edge goes with kind: solid, which has the surface filled with tets"
-                : "edge is for surfaces that tets fill, and this mesh is none");
+        surface ? "edge needs kind: solid, which fills the surface with tets"
+                : "edge is for surfaces to be filled with tets, and this mesh is not one");
 }
 
 static BrioStatus read_shape(BrioBodyWork *w, BrioNode *shape, BrioError *error)
@@ -199,8 +199,8 @@ static BrioStatus embed(BrioBodyWork *w, const BrioNode *node, const BrioMesh *s
     BrioEmbedding how;
     if (mesh->tet_count == 0)
         return brio__node_error(node, error,
-                                "a surface rides on tets, and the body's mesh has none; give a "
-                                "mesh of tets, or take the surface itself as mesh");
+                                "a surface needs tets that carry it, and the body's mesh has "
+                                "none; give a mesh of tets, or use the surface itself as mesh");
     if (surface->triangle_count == 0)
         return brio__node_error(node, error, "the surface has no triangles");
     double *points = brio__alloc(3 * (size_t)surface->vertex_count, sizeof *points);
@@ -214,9 +214,9 @@ static BrioStatus embed(BrioBodyWork *w, const BrioNode *node, const BrioMesh *s
     if (status != BRIO_OK) return brio__no_memory(error);
     if (how.far)
         brio__log(BRIO_LOG_WARNING,
-                  "%s:%d: %lld of %lld points of the surface are far outside the tets, no. %lld by "
-                  "%.3g m: they follow the nearest tet, which may look torn; make the "
-                  "tets enclose the surface, and give both in the same place and unit",
+                  "%s:%d: %lld of %lld points of the surface are far outside the tets, no. %lld "
+                  "by %.3g m: they follow the nearest tet, which may look torn; make the tets "
+                  "enclose the surface, and give both in the same position and unit",
                   w->scene->file, node->line, (long long)how.far, (long long)surface->vertex_count,
                   (long long)how.farthest, how.distance);
     return BRIO_OK;

@@ -166,7 +166,7 @@ static BrioStatus sequence_mesh(BrioNode *node, const BrioSequence *sequence, Br
 {
     if (!sequence || sequence->triangle_count == 0)
         return brio__node_error(node, error,
-                                sequence ? "this sequence has no triangles: give mesh besides"
+                                sequence ? "this sequence has no triangles: add mesh"
                                          : "an obstacle of type mesh needs mesh, or a sequence "
                                            "that has triangles (OBJ, GLB)");
     BRIO_CHECK(
@@ -248,8 +248,8 @@ static BrioStatus read_formula_obstacle(BrioNode *node, const char *type, const 
     if (!script) script = brio__node_get(node, "sequence");
     if (script)
         return brio__node_key_error(script, error,
-                                    "obstacles with a formula stand still: leave the %s out, or "
-                                    "take triangles (formula: false)",
+                                    "obstacles with a formula cannot move: remove the %s, or use "
+                                    "triangles (formula: false)",
                                     script->key);
     if (!shape && strcmp(type, "mesh")) return no_such_type(node, type, error);
     BRIO_CHECK(brio__read_transform(brio__node_get(node, "transform"), &placement, error));
@@ -275,7 +275,7 @@ static BrioStatus read_heights(const BrioNode *list, double **height, int *colum
         const BrioNode *row = list->child[j];
         BRIO_CHECK(brio__expect(row, BRIO_NODE_LIST, error));
         if (row->count != *columns)
-            return brio__node_error(row, error, "this row has %d heights, the first one %d",
+            return brio__node_error(row, error, "this row has %d heights, the first row %d",
                                     (int)row->count, *columns);
         for (int i = 0; i < row->count; i++)
             BRIO_CHECK(brio__node_real(row->child[i], *height + (int64_t)j * *columns + i, error));
@@ -408,7 +408,7 @@ BrioStatus brio__read_contact(BrioNode *root, const BrioScene *scene, BrioBuilde
     if (law->traits & BRIO_LAW_VERTICES && !any && def.self == 0)
         return brio__node_key_error(contact, error,
                                     "contact of type %s is between bodies and obstacles: add "
-                                    "obstacles, or self: DISTANCE, or take type: ipc",
+                                    "obstacles, or self: DISTANCE, or use type: ipc",
                                     law->name);
     brio_builder_contact(builder, &def);
     return any ? read_obstacles(obstacles, scene, law, builder, error) : BRIO_OK;

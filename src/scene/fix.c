@@ -67,8 +67,7 @@ static BrioStatus select_boundary(const BrioNode *node, bool wanted, const BrioM
                                   int32_t *chosen, int64_t *count, BrioError *error)
 {
     if (!wanted)
-        return brio__node_error(node, error,
-                                "boundary: false chooses nothing: leave the entry out");
+        return brio__node_error(node, error, "boundary: false selects nothing: remove the entry");
     uint8_t *on = brio__alloc((size_t)mesh->vertex_count, 1);
     BrioStatus status = on ? brio__mesh_boundary(mesh, on) : BRIO_ERROR_MEMORY;
     for (int64_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
@@ -186,7 +185,7 @@ static BrioStatus choose(BrioBodyWork *w, BrioNode *entry, const Fixed *values, 
     if (ways > 1 || (ways == 0 && !normal) || (normal && (list || boundary)))
         return brio__node_error(entry, error,
                                 "give one of box, sphere, vertices, boundary and group; normal "
-                                "goes with box, sphere or group, or alone");
+                                "may be combined with box, sphere or group, or stand alone");
     if (boundary)
         return select_boundary(boundary, values->boundary, w->mesh, w->chosen, count, error);
     if (list) return select_vertices(list, w->mesh->vertex_count, w->chosen, count, error);
@@ -203,8 +202,7 @@ static BrioStatus choose(BrioBodyWork *w, BrioNode *entry, const Fixed *values, 
     if (normal)
         return brio__node_error(
             normal, error,
-            "no triangle of the surface looks there: turn the direction, or widen the "
-            "angle");
+            "no triangle of the surface faces this direction: change it, or widen the angle");
     if (group) return brio__node_error(group, error, "no face is of this group");
     return brio__node_error(box ? box : sphere, error, "no vertex lies in this %s",
                             box ? "box" : "sphere");

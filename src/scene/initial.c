@@ -62,7 +62,7 @@ static const BrioKey deform_keys[] = {
                  "same displacements."),
      KEY_INTO(Deform, seed)},
     KEY_END};
-BRIO_SECTION(deform){"bodies[].deform", "How a body starts out of shape", deform_keys};
+BRIO_SECTION(deform){"bodies[].deform", "Initial deformation of a body", deform_keys};
 
 typedef struct Pull {
     double sphere[4], by[3];

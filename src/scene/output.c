@@ -125,7 +125,7 @@ BrioStatus brio__read_output(BrioNode *root, BrioScene *scene, BrioError *error)
         if (!velocities) scene->velocities |= format->film && format->velocities;
         if (format->film && !scene->motion)
             return brio__node_error(frames->child[i], error,
-                                    "%s is made of the motion: leave motion: false out", name);
+                                    "%s is made from the motion: remove motion: false", name);
     }
     return BRIO_OK;
 }

@@ -28,8 +28,9 @@ static BrioStatus without_surfaces(BrioNode *part, BrioError *error)
         BrioNode *surface = body->kind == BRIO_NODE_MAP ? brio__node_get(body, "surface") : NULL;
         if (surface)
             return brio__node_key_error(surface, error,
-                                        "a body that is added while the simulation runs shows its "
-                                        "own surface: leave this out, or have it from the start");
+                                        "a body that is added to a running simulation shows its "
+                                        "own surface: remove this key, or add the body at the "
+                                        "start");
     }
     return BRIO_OK;
 }

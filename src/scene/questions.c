@@ -138,7 +138,7 @@ static void ask_sizes(Asking *a)
     if (i >= 0)
         ask(a,
             "%s is %.3g times too soft to carry its own weight (rho g size = %.3g Pa, E = %.3g "
-            "Pa) and will lie flat; take a larger E, or a smaller body if its mesh is not in "
+            "Pa) and will lie flat; use a larger E, or a smaller body if its mesh is not in "
             "metres",
             who, a->facts[i].weight_by_E, a->facts[i].weight_by_E * a->facts[i].E, a->facts[i].E);
 }
@@ -190,8 +190,8 @@ static void ask_speeds(Asking *a)
     int i = ODD(speed, 0, FAST);
     if (i >= 0)
         ask(a,
-            "%s starts with %.3g m/s, %s; velocity is in m/s and rad/s, and `about` should be near "
-            "what turns",
+            "%s starts with %.3g m/s, %s; velocity is in m/s and rad/s, and `about` should be "
+            "near the rotating body",
             who, a->facts[i].speed, how_fast(a->facts[i].speed));
     double script = script_speed(a);
     if (script > FAST)
@@ -200,7 +200,7 @@ static void ask_speeds(Asking *a)
     if (a->gravity > 100)
         ask(a,
             "gravity of %.4g m/s2 is %.3g times that of the earth: it is in m/s2, not in cm/s2 or "
-            "mm/s2; take gravity: [0, -9.8, 0] and lengths in metres",
+            "mm/s2; use gravity: [0, -9.8, 0] and lengths in metres",
             a->gravity, a->gravity / 9.8);
 }
 
@@ -223,19 +223,19 @@ static void ask_steps(Asking *a)
     if (scene->end > 0 && h > 1.000001 * scene->end)
         ask(a,
             "time.h = %.4g s is longer than time.end = %.4g s: the whole run is one step, which "
-            "ends at t = %.4g s; take time.h = %.2g or less",
+            "ends at t = %.4g s; use time.h = %.2g or less",
             h, scene->end, h, scene->end / 30);
     if (steps > 1e8)
         ask(a,
             "time.end / time.h are %.3g steps: at a thousand steps per second that takes %.3g "
             "days; "
-            "take a longer time.h or an earlier time.end",
+            "use a longer time.h or an earlier time.end",
             steps, steps / 1000 / 86400);
     int i = ODD(way_per_step, 0, 10);
     if (i >= 0)
         ask(a,
-            "%s moves %.3g times its own size (%.3g m) in a step of %.3g s: nothing of what it "
-            "meets is resolved; take time.h = %.2g or less",
+            "%s moves %.3g times its own size (%.3g m) in a step of %.3g s: its collisions are "
+            "not resolved; use time.h = %.2g or less",
             who, a->facts[i].way_per_step, a->facts[i].size, h, step_of_own_size(a, i));
     if (scene->def.solver.tol >= 1 && scene->def.solver.tol != BRIO_AUTO)
         ask(a,
@@ -277,12 +277,12 @@ static void ask_stability(Asking *a)
     if (!(omega > 0)) return;
     if (limit > 0 && def->h > limit)
         ask(a,
-            "h = %.3g s is above the limit of %s, %.3g s: take time.h=%.2g or less, or an implicit "
+            "h = %.3g s is above the limit of %s, %.3g s: use time.h=%.2g or less, or an implicit "
             "method",
             def->h, def->integrator, limit, 0.9 * limit);
     else if (limit == 0 && growth > log10(GROWTH))
         ask(a,
-            "%s lets vibrations grow at every step, here to 1e%.0f times until the end: take "
+            "%s lets vibrations grow at every step, here to 1e%.0f times until the end: use "
             "symplectic-euler, or an implicit method",
             def->integrator, fmin(growth, 1e6));
 }
@@ -328,17 +328,17 @@ static BrioStatus ask_dhat(Asking *a)
     double fitting = fmin(0.5 * e.min, 0.05 * e.median);
     if (e.dhat > e.min || e.dhat > e.median / 2)
         ask(a,
-            "contact.dhat = %.3g m is larger than %s (%.3g m): neighbours at rest are within reach "
-            "of the barrier and would push each other apart; take contact.dhat=%.2g or less, or a "
-            "coarser mesh",
+            "contact.dhat = %.3g m is larger than %s (%.3g m): neighbours at rest are within "
+            "reach of the barrier and would repel each other; use contact.dhat=%.2g or less, or "
+            "a coarser mesh",
             e.dhat,
             e.dhat > e.min ? "the shortest edge of a surface"
                            : "half the median edge of the surfaces",
             e.dhat > e.min ? e.min : e.median / 2, fitting);
     else if (e.dhat < 1e-3 * e.median)
         ask(a,
-            "contact.dhat = %.3g m is less than a thousandth of the median edge (%.3g m): so thin "
-            "a barrier is stiff and asks for many iterations; try contact.dhat=%.2g",
+            "contact.dhat = %.3g m is less than a thousandth of the median edge (%.3g m): such a "
+            "thin barrier is stiff and needs many iterations; try contact.dhat=%.2g",
             e.dhat, e.median, fitting);
     return BRIO_OK;
 }
@@ -365,8 +365,8 @@ static void ask_points(Asking *a)
                 (s->excluded && s->excluded[p->owner * owners + q->owner]))
                 continue;
             ask(a,
-                "the points of \"%s\" pass %s%s%s: points and lines have no size, so that they "
-                "never meet; give contact.thickness the distance that they should keep",
+                "the points of \"%s\" pass %s%s%s: points and lines have no size, so they never "
+                "collide; set contact.thickness to the distance that they should keep",
                 owner_name(s, p->owner), i == j ? "each other" : "\"",
                 i == j ? "" : owner_name(s, q->owner), i == j ? "" : "\"");
             return;

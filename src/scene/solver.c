@@ -140,12 +140,12 @@ static BrioStatus read_linear(BrioNode *node, BrioSolverOptions *options, BrioEr
     BRIO_CHECK(brio__type_of(node, &type, error));
     if (options->linear_options && strcmp(type, "petsc"))
         return brio__node_error(brio__node_get(node, "options"), error,
-                                "%s takes no options: they are those of petsc", type);
+                                "%s takes no options: only petsc does", type);
 #ifndef BRIO_HAVE_MPI
     if (!strcmp(type, "petsc"))
         return brio__node_error(
             brio__type_node(node), error,
-            "petsc is not in this brio: `make MPI=1` builds one that has it (docs/cluster.md)");
+            "this brio was built without petsc: `make MPI=1` builds one with it (docs/cluster.md)");
 #endif
     const BrioLinearType *found = brio__linear_type(type);
     for (; count < (int)BRIO_COUNT(names) && brio__linear_at(count); count++)

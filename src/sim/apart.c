@@ -115,9 +115,9 @@ static BrioStatus refuse(const BrioSim *sim, const Nearest *nearest, BrioError *
     double dhat = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT];
     brio__limit_text(s, &nearest->limit, name, sizeof name);
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "%s begin %.3g m apart, which rounding cannot tell from touching (%.2g m): "
+                       "%s start %.3g m apart, which rounding cannot tell from touching (%.2g m): "
                        "move one of them away from the other by contact.dhat = %.3g m "
-                       "(bodies.N.transform.translate), where they do not feel each other yet",
+                       "(bodies.N.transform.translate)",
                        name, nearest->gap, nearest->margin, dhat);
 }
 
@@ -188,8 +188,8 @@ static BrioStatus refuse_tangle(const BrioSystem *s, const BrioUntangled *r, Bri
                            "contact.start: untangle leaves %lld vertices behind an obstacle",
                            (long long)r->behind);
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "contact.start: untangle cannot part %s: %lld of %lld intersections are "
-                       "left; move them apart by hand, or exclude them from contact",
+                       "contact.start: untangle cannot separate %s: %lld of %lld intersections "
+                       "are left; move them apart by hand, or exclude them from contact",
                        names, (long long)r->after, (long long)r->before);
 }
 
@@ -414,7 +414,7 @@ BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error)
     if (s->start != BRIO_START_UNTANGLE || !s->barrier || sim->state->step > 0) return BRIO_OK;
     if (s->partition || s->constraint_count)
         return brio__error(
-            error, BRIO_ERROR_UNSUPPORTED, "contact.start: untangle does not go with %s",
+            error, BRIO_ERROR_UNSUPPORTED, "contact.start: untangle does not support %s",
             s->partition ? "several processes" : "rods and joints, which it would pull apart");
     BRIO_CHECK(untangle(sim, r, error));
     if (r->after || r->behind) return refuse_tangle(s, r, error);
@@ -453,7 +453,7 @@ void brio__start_text(const BrioSystem *s, const BrioStart *start, char *text, s
         append(text, size, " and %d more", start->pairs - BRIO_START_SHOWN);
     append(text, size, "; the barrier holds %.3g J", start->energy);
     if (start->lifted >= 0)
-        append(text, size, ", %.2g of what lifts \"%.24s\" by its size",
+        append(text, size, ", %.2g of the energy that lifts \"%.24s\" by its own size",
                start->energy / start->lift, s->body[start->lifted].name);
 }
 

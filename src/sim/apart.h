@@ -54,7 +54,7 @@ typedef struct BrioStart {
 } BrioStart;
 
 /* What ends the sentence where something has to be done. */
-#define BRIO_START_REMEDY ", which throws them apart: take contact.start: relax, or move them apart"
+#define BRIO_START_REMEDY ", which throws them apart: use contact.start: relax, or move them apart"
 
 /* Also where contact relaxes: what the barriers would hold at once. */
 void brio__sim_start(BrioSim *sim, BrioStart *start);

@@ -353,8 +353,8 @@ static BrioStatus commit(BrioSim *sim, BrioBuilder *edit, BrioError *error)
 {
     if (edit->edits != sim->system || edit->step != sim->state->step)
         return brio__error(error, BRIO_ERROR_ARGUMENT,
-                           "this edit did not begin here: the simulation was stepped or edited "
-                           "since, or is another one; begin again with brio_sim_edit");
+                           "this edit does not belong here: the simulation was stepped or edited "
+                           "since, or is another one; start again with brio_sim_edit");
     BRIO_CHECK(brio__builder_choose_now(edit, error));
     return brio__edit_finish(sim, edit, error);
 }
@@ -388,8 +388,8 @@ BrioStatus brio__sim_image(const BrioSim *sim, unsigned char **bytes, size_t *si
     if (call)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,
-            "force \"%s\" is a function of the program, and this simulation was "
-            "edited: its checkpoint cannot hold the function; remove the force first",
+            "force \"%s\" is a function of the program, and this simulation was edited: its "
+            "checkpoint cannot store the function; remove the force first",
             call);
     return brio__builder_write(sim->system->plans, bytes, size) == BRIO_OK ? BRIO_OK
                                                                            : brio__no_memory(error);

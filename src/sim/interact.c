@@ -204,7 +204,8 @@ static BrioStatus hold(BrioSim *sim, const Place *place, double k, int *hand, Br
     lean_on_free(s, place, &grip);
     if (grip.vertex[0] < 0)
         return refuse(sim, error, BRIO_ERROR_ARGUMENT,
-                      "body \"%s\" is fixed there (vertex %lld): a hand can hold only what moves",
+                      "body \"%s\" is fixed there (vertex %lld): a hand can grab only free "
+                      "vertices",
                       s->body[place->body].name,
                       (long long)(place->vertex[0] - s->body[place->body].first));
     grip.k = isnan(k) ? 4 * M_PI * M_PI * 25 * brio__body_mass(s, place->body) : k;
@@ -285,7 +286,7 @@ static BrioGrip *hand_at(BrioSim *sim, int hand, BrioError *error)
     bool holds = hand >= 0 && hand < BRIO_MAX_HANDS && sim->state->hand[hand].k != 0;
     if (!holds)
         refuse(sim, error, BRIO_ERROR_ARGUMENT,
-               "hand %d holds nothing: it was not grabbed with, or was released", hand);
+               "hand %d is not in use: it never grabbed anything, or was released", hand);
     return holds ? &sim->state->hand[hand] : NULL;
 }
 
@@ -382,8 +383,8 @@ BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3], 
         for (int64_t n = 0; n < s->scripted[k].count; n++)
             if (s->scripted[k].fixed[n] == fixed)
                 return refuse(sim, error, BRIO_ERROR_UNSUPPORTED,
-                              "attachment %d follows a script of the scene: take its motion out, "
-                              "or hold the body with a hand",
+                              "attachment %d follows a script of the scene: remove its script, or "
+                              "grab the body with a hand",
                               i);
     bool along_x = s->term[s->body[now.body].term].energy->traits & BRIO_ENERGY_ALONG_X;
     double change = 0;
@@ -478,8 +479,8 @@ BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, doubl
     if (prepared.sheet.areal != old.sheet.areal || prepared.sheet.stretch != old.sheet.stretch ||
         same)
         return refuse(sim, error, BRIO_ERROR_UNSUPPORTED,
-                      "%s of body \"%s\" is in its masses or rest shape, which were made with the "
-                      "scene: change it there and load it anew",
+                      "%s of body \"%s\" determines its masses or rest shape, which are fixed "
+                      "when the scene is loaded: change it there and load it again",
                       name, b->name);
     double before = brio__sim_energy(sim);
     for (int again = 0; again < 2; again++) { /* the second time: back */
@@ -530,8 +531,8 @@ BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double va
     BRIO_NEEDS(BRIO_LIVES(SIM, sim) && name, error);
     if (i < 0 || i >= damping_count(sim))
         return refuse(sim, error, BRIO_ERROR_ARGUMENT,
-                      "there is no damping model %d: the simulation was made with %d; give it one "
-                      "of strength 0 to switch on later",
+                      "there is no damping model %d: the simulation has %d; create it with one of "
+                      "strength 0 to switch on later",
                       i, damping_count(sim));
     BrioDamper *d = &sim->stepper->dissipation->damper[i];
     double values[BRIO_MAX_VALUES];

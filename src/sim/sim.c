@@ -123,20 +123,19 @@ static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *
     if (other)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,
-            "%s knows the lengths of springs and planes, nothing else, so bodies would pass "
-            "through other obstacles and each other; take another integrator",
+            "%s supports only springs and planes, so bodies would pass through other obstacles "
+            "and each other; use another integrator",
             integrator->name);
     if (system->stitch_term >= 0)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "%s knows the lengths of springs and no stitches; take another "
-                           "integrator",
+                           "%s supports only springs, not stitches; use another integrator",
                            integrator->name);
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
         if (energy->element != BRIO_ELEMENT_SPRING)
             return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                                "%s moves bodies of springs only, and body \"%s\" is of %s; make it "
-                               "kind: springs with material hooke, or take another integrator",
+                               "kind: springs with material hooke, or use another integrator",
                                integrator->name, system->body[b].name, energy->name);
     }
     return BRIO_OK;
@@ -162,19 +161,19 @@ static BrioStatus check_forces(const BrioSystem *system, const BrioIntegrator *i
         const BrioForce *force = &system->force[k];
         if (traits & BRIO_SPRINGS_ONLY)
             return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "%s knows the lengths of springs and weight, nothing else, and "
-                               "force \"%s\" would do nothing; take another integrator",
+                               "%s supports only springs and weight, and force \"%s\" would do "
+                               "nothing; use another integrator",
                                integrator->name, force->name);
         if (!strcmp(integrator->name, "static") && !force->conservative)
             return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "%s looks for the least potential, and force \"%s\" (%s) has none; "
-                               "take it out, or use backward-euler with damping",
+                               "%s minimises the potential, and force \"%s\" (%s) has none; "
+                               "remove it, or use backward-euler with damping",
                                integrator->name, force->name, force->type->name);
         if (force->type->volume && system->constraint_count)
             return brio__error(
                 error, BRIO_ERROR_UNSUPPORTED,
-                "force \"%s\" couples a whole body by its volume, and constraints are "
-                "solved for without that; take stitches or springs in their place",
+                "force \"%s\" couples a whole body through its volume, which the solver of "
+                "constraints does not support; use stitches or springs instead",
                 force->name);
     }
     return BRIO_OK;
@@ -196,16 +195,15 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
     BRIO_CHECK(check_forces(system, integrator, traits, error));
     if (system->friction && (traits & BRIO_LINEARISED))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "%s linearises forces at the start of the step, where friction holds, "
-                           "so nothing would ever slide; take mu out, or use backward-euler",
+                           "%s linearises forces at the start of the step, where friction sticks, "
+                           "so nothing would ever slide; remove mu, or use backward-euler",
                            integrator->name);
     if (!brio__has_barriers(system) || (traits & BRIO_END_IS_SOLVED))
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "%s does not go with contact: %s: where its step ends is not where its "
-                       "equations were solved, so bodies may overlap there; "
-                       "use one of %s",
+                       "%s does not go with contact: %s: its step does not end where its "
+                       "equations were solved, so bodies may overlap there; use one of %s",
                        integrator->name, brio__law_at(system->law)->name, names);
 }
 
@@ -232,7 +230,7 @@ static BrioStatus check_partition(const BrioSystem *system, const BrioSimDef *de
             "%s: on one process only in this version of brio; run the scene without mpirun", what);
     if (brio__linear_type(def->solver.linear)->factor_partitions) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "the linear solver %s is for one process; several take solver: {linear: "
+                       "the linear solver %s is for one process; with several use solver: {linear: "
                        "petsc}, which is also what auto becomes for them",
                        def->solver.linear);
 }
@@ -261,7 +259,7 @@ static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
     else if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
         status = brio__error(
             error, BRIO_ERROR_INPUT,
-            "%s are not apart in the initial state: begin in front of the obstacle", name);
+            "%s are not apart in the initial state: start in front of the obstacle", name);
     else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "%s %s in the initial state, and its material forbids that", name,
@@ -287,8 +285,8 @@ static BrioStatus check_all(const BrioSystem *system, const BrioSimDef *def,
     if (brio__forces_without_potential(system) &&
         def->damping_count + 1 + (system->friction != NULL) > BRIO_LOSSES)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "%d damping models beside friction and forces without a potential: take "
-                           "one out",
+                           "%d damping models in addition to friction and forces without a "
+                           "potential: remove one",
                            def->damping_count);
     return system->partition ? check_partition(system, def, *traits, error) : BRIO_OK;
 }
@@ -671,7 +669,7 @@ BrioStatus brio__sim_set_vertices(BrioSim *sim, int body, const double *values, 
         const double *now = coordinates + 3 * (int64_t)s->map_block[k], *next = values + 3 * v;
         if (next[1] != now[1] || next[2] != now[2])
             return refuse(sim, BRIO_ERROR_ARGUMENT,
-                          "a bar1d moves along x only: y and z must be what they are", error);
+                          "a bar1d moves along x only: y and z must not change", error);
     }
     if (b->cage) {
         if (set_nodes(sim, b, values, coordinates) != BRIO_OK)

@@ -181,12 +181,12 @@ BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, doub
         return status;
     if (!failed) {
         brio__log(BRIO_LOG_WARNING,
-                  "the static problem has more than one solution: nothing holds %s, and where it "
-                  "comes to rest is an accident; %s",
+                  "the static problem has more than one solution: nothing holds %s, so the rest "
+                  "position is arbitrary; %s",
                   text, remedy);
         return status;
     }
     snprintf(s->message, sizeof s->message,
-             "the static problem has no single solution: nothing holds %s; %s", text, remedy);
+             "the static problem has no unique solution: nothing holds %s; %s", text, remedy);
     return status == BRIO_OK ? BRIO_STEP_REJECTED : status;
 }

@@ -516,8 +516,8 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     if (isfinite(now.value)) return BRIO_OK;
     s->reason = BRIO_REASON_NOT_FINITE;
     snprintf(s->message, sizeof s->message,
-             "local/global met a value that is not finite, at q_n already: inverted elements, or a "
-             "step that is far too long");
+             "local/global found a value that is not finite, already at q_n: inverted elements, "
+             "or a step that is far too long");
     return BRIO_NOT_FINITE;
 }
 
@@ -529,24 +529,23 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
     if (brio__has_barriers(system))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "local-global ends a step before it is solved, and contact: %s needs "
-                           "it solved; take contact: {type: penalty}, or solver: newton",
+                           "it solved; use contact: {type: penalty}, or solver: newton",
                            brio__law_at(system->law)->name);
     if (system->constraint_count)
-        return brio__error(
-            error, BRIO_ERROR_UNSUPPORTED,
-            "local-global does not take rods and other constraints; take stitches or "
-            "springs, or solver: newton");
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "local-global does not take rods and other constraints; use stitches or "
+                           "springs, or solver: newton");
     if (integrator->traits & BRIO_LINEARISED)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,
             "%s is one linear solve with the Hessian at the start of the step, which local-global "
-            "does not have; take backward-euler, or solver: newton",
+            "does not have; use backward-euler, or solver: newton",
             integrator->name);
     for (int k = 0; k < system->force_count; k++) {
         const BrioForce *force = &system->force[k];
         if (force->type->linear || force->type->push) continue;
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global has no constant matrix for force \"%s\" (%s); take "
+                           "local-global has no constant matrix for force \"%s\" (%s); use "
                            "solver: newton",
                            force->name, force->type->name);
     }
@@ -555,7 +554,7 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
         if (term->elements && !term->energy->laplacian &&
             !(term->energy->traits & BRIO_ENERGY_LINEAR))
             return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "local-global has no constant matrix for %s; take solver: newton",
+                               "local-global has no constant matrix for %s; use solver: newton",
                                term->energy->name);
     }
     return BRIO_OK;

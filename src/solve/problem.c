@@ -226,10 +226,10 @@ static void describe_limit(const BrioSolver *s, char *text, size_t size)
         brio__partition_text(s->system->partition, brio__limit_is_here(&s->limit), text, size);
     size_t used = strlen(text);
     if (s->script_fraction < 0.99)
-        snprintf(text + used, size - used, "; scripted vertices came %.2g of their way",
+        snprintf(text + used, size - used, "; scripted vertices covered %.2g of their path",
                  s->script_fraction);
     else if (s->script_fraction < 1)
-        snprintf(text + used, size - used, "; scripted vertices came all but %.1g of their way",
+        snprintf(text + used, size - used, "; scripted vertices covered all but %.1g of their path",
                  1 - s->script_fraction);
 }
 
@@ -237,7 +237,7 @@ static void describe_limit(const BrioSolver *s, char *text, size_t size)
 static const char *unmet(const BrioSolver *s)
 {
     if (s->script_fraction < 1) return "scripted vertices have not arrived";
-    if (s->limit.term) return "it could not be taken whole";
+    if (s->limit.term) return "it could not be taken in full";
     if (s->constraints) return "rods or joints do not hold yet";
     return "contact forces have not come to rest";
 }
@@ -268,8 +268,8 @@ BrioStatus brio__problem_finish(const BrioProblem *p, BrioReason reason, BrioSta
     describe_speed(s, reason, speed, sizeof speed);
     snprintf(s->message, sizeof s->message, "Newton stopped after %d iterations%s: %s%s%s",
              s->iterations, speed, brio__reason_text(reason), limit,
-             s->massless ? "; a body that nothing holds has no equilibrium: is every body fixed or "
-                           "attached somewhere?"
+             s->massless ? "; a free body has no equilibrium: is every body fixed or attached "
+                           "somewhere?"
                          : "");
     return status;
 }

@@ -179,6 +179,11 @@ class Energies(unittest.TestCase):
             brio.energy("x", kind="liquid")
         self.assertIn("python-hooke", brio.materials())
 
+    def test_old_names_of_fields(self):
+        with self.assertWarnsRegex(DeprecationWarning, "least is called min now"):
+            old = brio.Field(standard=1.0, unit="m", least=0.0, most=2.0)
+        self.assertEqual(old, brio.Field(1.0, "m", 0.0, 2.0))
+
     def test_exceptions_come_out(self):
         class Mine(Exception):
             pass
