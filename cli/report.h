@@ -26,7 +26,7 @@ typedef struct Report {
     int chart_count, run_count;
 } Report;
 
-enum { REPORT_MAX_RUNS = 6 };
+enum { REPORT_MAX_RUNS = 9 };
 #define REPORT_MAX_BYTES 20e6 /* of the whole page */
 
 void report_begin(Report *report, FILE *file, const char *title);

@@ -142,6 +142,8 @@ typedef struct ChartDef {
     } series[7];
 } ChartDef;
 
+#define EXPLOSION "The explosion" /* a chart of runs that exploded */
+
 static const ChartDef charts[] = {
     {"Energy",
      "energy [J]",
@@ -155,6 +157,13 @@ static const ChartDef charts[] = {
       {"attachment", "attachments", 6, false},
       {"total", "total", 7, false},
       {"target", "target", 5, true}}},
+    {EXPLOSION,
+     "energy [J]",
+     "All rows of energy.csv, on a logarithmic axis: a straight line is growth by the same factor "
+     "in "
+     "every step.",
+     true,
+     {{"kinetic", "kinetic", 2, false}, {"elastic", "elastic", 1, false}}},
     {"Where energy came from and went",
      "energy [J]",
      "Since the start: energy added by moved points and changes, energy removed by damping and "
@@ -210,16 +219,18 @@ static void put_charts(RunReport *r)
     int64_t rows = chart_rows(r, time);
     if (rows < l->rows)
         brio__html_element(r->report.file, "p",
-                           "The charts end at the last sane state; energy.csv has the rest.");
+                           "The charts end at the last sane state, except that of the explosion.");
     fputs("<div class=\"figures\">\n", r->report.file);
     for (size_t c = 0; c < BRIO_COUNT(charts); c++) {
         BrioPlotSeries series[BRIO_COUNT(charts[0].series)];
         int count = 0;
+        bool explosion = !strcmp(charts[c].title, EXPLOSION);
+        if (explosion && rows == l->rows) continue;
         for (size_t k = 0; k < BRIO_COUNT(series) && charts[c].series[k].column; k++) {
             const double *y = telling(l, charts[c].series[k].column);
             if (!y) continue;
             series[count++] = (BrioPlotSeries){.name = charts[c].series[k].name,
-                                               .count = rows,
+                                               .count = explosion ? l->rows : rows,
                                                .x = l->column[time],
                                                .y = y,
                                                .colour = charts[c].series[k].colour,
@@ -265,13 +276,34 @@ static void energy_sentence(const Ledger *l, char *text, size_t size)
                  percent < 0 ? "took" : "added", fabs(remainder), fabs(percent), largest);
 }
 
+/* A run that did not complete says so first: the verdict, then what happened and what helps, one
+ * clause a line. */
+static void put_trouble(const RunReport *r)
+{
+    FILE *file = r->report.file;
+    const char *verdict = text_at(r->root, "verdict", "unknown");
+    const char *reason = text_at(r->root, "reason", "");
+    if (!strcmp(verdict, "completed")) return;
+    fprintf(file, "<div class=\"verdict bad\" role=\"alert\"><p><strong>%c%s</strong></p>\n<ul>\n",
+            toupper((unsigned char)verdict[0]), verdict + 1);
+    while (*reason) {
+        char clause[1024];
+        const char *end = strstr(reason, "; ");
+        size_t length = end ? (size_t)(end - reason) : strlen(reason);
+        snprintf(clause, sizeof clause, "%.*s", (int)BRIO_MIN(length, sizeof clause - 1), reason);
+        clause[0] = (char)toupper((unsigned char)clause[0]);
+        brio__html_element(file, "li", "%s.", clause);
+        reason += length + (end ? 2 : 0);
+    }
+    fputs("</ul></div>\n", file);
+}
+
 static void put_words(RunReport *r)
 {
     FILE *file = r->report.file;
     BrioNode *totals = map_at(r->root, "totals"), *sizes = map_at(r->root, "sizes");
     const Ledger *l = &r->ledger;
     const char *verdict = text_at(r->root, "verdict", "unknown");
-    const char *reason = text_at(r->root, "reason", NULL);
     char label[256], text[512], wall[32], vertices[32];
     run_label(r->folder, label, sizeof label);
     seconds_text(number_at(map_at(r->root, "wall"), "total"), wall, sizeof wall);
@@ -285,15 +317,11 @@ static void put_words(RunReport *r)
         "%g bod%s with %s vertices, stepped by %s, to t = %.6g s in %g steps and %s of wall time.",
         bodies, bodies == 1 ? "y" : "ies", vertices, label, number_at(totals, "time"), steps, wall);
     bool complete = !strcmp(verdict, "completed");
-    fprintf(file, "<p class=\"verdict%s\"><strong>%c%s</strong>", complete ? "" : " bad",
-            toupper((unsigned char)verdict[0]), verdict + 1);
-    fputs(reason ? ": " : ". ", file);
-    if (reason) {
-        brio__html_text(file, reason);
-        fputs(". ", file);
+    fputs(complete ? "<p class=\"verdict\"><strong>Completed</strong>. " : "<p>", file);
+    if (!map_at(r->root, "explosion")) {
+        energy_sentence(l, text, sizeof text);
+        brio__html_text(file, text);
     }
-    energy_sentence(l, text, sizeof text);
-    brio__html_text(file, text);
     snprintf(text, sizeof text, " Total energy %.6g J at the start, %.6g J at the end.",
              number_at(totals, "first_energy"), number_at(totals, "last_energy"));
     brio__html_text(file, text);
@@ -382,12 +410,12 @@ static void put_phases(const RunReport *r)
     fputs("<div class=\"scroll\"><table id=\"phases\">\n<thead><tr>", file);
     report_head(file, "phase", "", true);
     report_head(file, "time", "s", false);
-    report_head(file, "share", "%", false);
+    report_head(file, "fraction", "%", false);
     fputs("<th class=\"words\" aria-hidden=\"true\"></th></tr></thead>\n<tbody>\n", file);
     for (int i = 0; i < wall->count; i++) {
         double seconds = number_at(wall, wall->child[i]->key), percent = 100 * seconds / total;
         char text[32];
-        if (!strcmp(wall->child[i]->key, "total") || !(seconds >= 0)) continue;
+        if (!strcmp(wall->child[i]->key, "total") || !(seconds > 0)) continue;
         fputs("<tr>", file);
         report_cell(file, "words", wall->child[i]->key);
         snprintf(text, sizeof text, "%.3g", seconds);
@@ -427,6 +455,7 @@ static BrioStatus write_page(RunReport *r, FILE *file)
     const char *title = text_at(r->root, "title", "A run of brio"), *label = title;
     report_begin(&r->report, file, title);
     brio__html_element(file, "h1", "%s", title);
+    put_trouble(r);
     put_words(r);
     if (r->motion)
         report_motions(&r->report, &r->motion, &label, 1);

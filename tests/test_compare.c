@@ -99,6 +99,11 @@ static void orders(void **state)
     assert_true(isnan(number(trials->child[4], "position_error")));
     brio__tree_free(root);
     assert_true(file_has("two/work-precision.svg", "Error at the end against wall time"));
+    assert_true(file_has("two/convergence.svg", "backward-euler: slope 1.0") ||
+                file_has("two/convergence.svg", "backward-euler: slope 0.9"));
+    assert_true(file_has("two/convergence.svg", "trapezoidal: slope 2.0") ||
+                file_has("two/convergence.svg", "trapezoidal: slope 1.9"));
+    assert_true(file_has("two/convergence.svg", ">slope 2<"));
 }
 
 /* Columns against what `brio run` writes for the same scene: the same steps, so the same bits. */
@@ -231,11 +236,13 @@ static void rows_that_fail(void **state)
                   member(trials->child[0], "verdict")->text,
                   member(trials->child[1], "verdict")->text);
     assert_memory_equal(member(trials->child[0], "reason")->text, "exploded at t = ", 16);
-    assert_memory_equal(member(trials->child[0], "verdict")->text, "explodes at ", 12);
+    assert_memory_equal(member(trials->child[0], "verdict")->text, "exploded at ", 12);
     assert_true(number(trials->child[0], "end") < 100);
     assert_true(number(trials->child[0], "highest_above") > 1e6 * number(root, "percent_of"));
     brio__tree_free(root);
     assert_true(file_has("boom/energy.svg", "cut off: it goes up to"));
+    assert_true(
+        file_has("boom/report.html", "<strong>Exploded</strong>: forward-euler with h = 1/2 s"));
 
     write_text("wall.yaml",
                "gravity: [0, 0, 0]\ntime: {h: 1/100, end: 0.1}\ncontact: {type: ipc}\nbodies:\n  - "

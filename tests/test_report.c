@@ -149,7 +149,9 @@ static void in_a_browser(void **state)
     char command[4096], *script;
     make_block();
     run_once("both", (const char *const[]){"compare", "block.yaml", "--integrators",
-                                           "backward-euler,a-search", "-o", "both", "-q", NULL});
+                                           "backward-euler,a-search", "--h", "1/60,1/120,1/240",
+                                           "--reference", "a-search@1/960", "--set", "time.end=0.4",
+                                           "-o", "both", "-q", NULL});
     write_large();
     run_once("large", (const char *const[]){"run", "large.yaml", "-o", "large", "-q", NULL});
     script = page_of("block");

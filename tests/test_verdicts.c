@@ -124,7 +124,10 @@ static void explosions_end_the_run(void **state)
         assert_non_null(strstr(json, "\"sane_step\": "));
         free(json);
         char *page = read_all("out/report.html", NULL);
-        assert_non_null(strstr(page, "<strong>Exploded</strong>"));
+        const char *first = strstr(page, "</h1>\n");
+        const char *box = "</h1>\n<div class=\"verdict bad\" role=\"alert\"><p><strong>Exploded<";
+        assert_non_null(first);
+        assert_memory_equal(first, box, strlen(box));
         free(page);
         assert_int_equal(access("out/checkpoint", F_OK), 0);
     }

@@ -3,6 +3,7 @@
 #define BRIO_COMPARE_PARTS_H
 
 #include "compare.h"
+#include "report.h"
 
 /* A step size as it is given: "1/30". */
 BrioStatus comparison_read_size(const char *text, StepSize *size, BrioError *error);
@@ -26,5 +27,11 @@ bool comparison_kept_reference(Comparison *c, Trial *t, const BrioFolder *folder
 /* Fills in what takes all trials: errors and orders, shares of the energy. */
 BrioStatus comparison_measure_errors(Comparison *c);
 BrioStatus comparison_measure_shares(Comparison *c);
+/* The file of a picture, 0, 1, ...; NULL past the last. */
+const char *comparison_picture(size_t which);
+/* Draws a picture onto its file, or as figures of a report. `drawn` tells whether there was
+ * anything to draw. */
+BrioStatus comparison_draw(const Comparison *c, size_t which, FILE *file, Report *report,
+                           bool *drawn);
 
 #endif

@@ -1,6 +1,6 @@
 /* What `brio compare` tells: tables on the terminal, compare.csv, compare.json, plots,
  * report.html. */
-#include "compare.h"
+#include "compare_parts.h"
 #include "report.h"
 #include "table.h"
 
@@ -44,11 +44,11 @@ void trial_verdict(const Comparison *c, const Trial *t, char *text, size_t size)
 {
     double percent = t->value[REMAINDER_PERCENT], above = t->value[ABOVE_PERCENT];
     if (t->outcome == TRIAL_EXPLODED) {
-        snprintf(text, size, "explodes at %.3g s", t->value[REACHED]);
+        snprintf(text, size, "exploded at %.3g s", t->value[REACHED]);
         return;
     }
     if (t->outcome == TRIAL_FAILED || t->outcome == TRIAL_STOPPED) {
-        snprintf(text, size, "%s at %.3g s", t->outcome == TRIAL_FAILED ? "fails" : "stopped",
+        snprintf(text, size, "%s at %.3g s", t->outcome == TRIAL_FAILED ? "failed" : "stopped",
                  t->value[REACHED]);
         return;
     }
@@ -115,12 +115,13 @@ int comparison_notes(const Comparison *c, char text[MAX_NOTES][512])
                  "mean square weighted by mass.",
                  c->reference->method->label, c->reference->size->text);
     if (has(c, NEAR_TOTAL))
-        snprintf(text[count++], sizeof text[0],
-                 "The last table is how far each is off the reference, the root mean square over %lld "
-                 "instants: momenta in %% of what the mass has with the energy that %% are of; "
-                 "spectrum: 0 %% has the same vibration up to %.3g Hz, 100 %% none in common.%s",
-                 (long long)c->track_count, 0.5 / c->track_step,
-                 c->reference_was_kept ? " The reference is that of an earlier comparison." : "");
+        snprintf(
+            text[count++], sizeof text[0],
+            "The last table is how far each is off the reference, the root mean square over %lld "
+            "instants: momenta in %% of what the mass has with the energy that %% are of; "
+            "spectrum: 0 %% has the same vibration up to %.3g Hz, 100 %% none in common.%s",
+            (long long)c->track_count, 0.5 / c->track_step,
+            c->reference_was_kept ? " The reference is that of an earlier comparison." : "");
     if (failed)
         snprintf(
             text[count++], sizeof text[0],
@@ -325,216 +326,6 @@ static BrioStatus write_json(const Comparison *c, FILE *file)
     return BRIO_OK;
 }
 
-/* ---- plots ------------------------------------------------------------------------------ */
-
-/* The charts of one picture while they are put together. */
-typedef struct Picture {
-    const Comparison *c;
-    int count;
-    BrioPlot *plot;
-    char (*title)[320];
-    int series_count;
-    BrioPlotSeries *series;
-    char (*name)[256];
-    double *points; /* of work and precision: x and y */
-} Picture;
-
-/* Few trials share a chart, where the colour is the method and the dashes are the step size; many
- * get one for each step size. */
-static bool chart_by_size(const Comparison *c)
-{
-    return c->size_count > 1 &&
-           (c->method_count > 7 || c->size_count > 3 || c->method_count * c->size_count > 9);
-}
-
-static bool plotted(const Trial *t, Curve curve)
-{
-    for (int64_t k = 0; k < t->sample_count; k++)
-        if (isfinite(t->curve[curve][k])) return true;
-    return false;
-}
-
-static BrioPlot *new_chart(Picture *p)
-{
-    p->plot[p->count] =
-        (BrioPlot){.title = p->title[p->count], .series = p->series + p->series_count};
-    return &p->plot[p->count++];
-}
-
-static void add_series(Picture *p, const Trial *t, Curve curve, bool sized)
-{
-    const Comparison *c = p->c;
-    BrioPlot *plot = &p->plot[p->count - 1];
-    char *name = p->name[p->series_count];
-    int method = (int)(t->method - c->method);
-    int size = sized || c->size_count == 1 ? 0 : (int)(t->size - c->size);
-    if (sized || (c->size_count == 1 && !c->is_extra))
-        snprintf(name, sizeof p->name[0], "%s", t->method->label);
-    else
-        snprintf(name, sizeof p->name[0], "%s, h = %s", t->method->label, t->size->text);
-    p->series[p->series_count++] = (BrioPlotSeries){
-        .name = name,
-        .count = t->sample_count,
-        .x = t->curve[CURVE_TIME],
-        .y = t->curve[curve],
-        .colour = c->is_extra && t == c->reference ? 7 : 1 + method + 7 * BRIO_MIN(size, 2)};
-    plot->series_count++;
-}
-
-/* A trial that runs away would press all others flat: the axis is that of the trials that stay
- * between so many times the scale. */
-static void cut(const Comparison *c, BrioPlot *plot, char *title, double min, double max)
-{
-    double low = INFINITY, high = -INFINITY, lowest = INFINITY, highest = -INFINITY;
-    for (int s = 0; s < plot->series_count; s++) {
-        double bottom = INFINITY, top = -INFINITY;
-        for (int64_t k = 0; k < plot->series[s].count; k++) {
-            bottom = fmin(bottom, plot->series[s].y[k]);
-            top = fmax(top, plot->series[s].y[k]);
-        }
-        lowest = fmin(lowest, bottom);
-        highest = fmax(highest, top);
-        if (bottom < min * c->scale || top > max * c->scale) continue;
-        low = fmin(low, bottom);
-        high = fmax(high, top);
-    }
-    if (isnan(c->scale) || (lowest >= min * c->scale && highest <= max * c->scale)) return;
-    if (!(high > low)) low = fmax(lowest, min * c->scale), high = fmin(highest, max * c->scale);
-    double room = 0.15 * (high - low);
-    size_t used = strlen(title);
-    plot->y.fixed = true;
-    plot->y.low = low - room;
-    plot->y.high = high + room;
-    snprintf(title + used, sizeof(char[320]) - used, " (cut off: it goes %s %.2g J)",
-             highest > high + room ? "up to" : "down to", highest > high + room ? highest : lowest);
-}
-
-static void curve_charts(Picture *p, Curve curve, const char *title, const char *label, bool log)
-{
-    const Comparison *c = p->c;
-    bool sized = chart_by_size(c);
-    for (int size = 0; size < (sized ? c->size_count : 1); size++) {
-        BrioPlot *plot = NULL;
-        for (int i = 0; i < c->trial_count; i++) {
-            const Trial *t = &c->trial[i];
-            if ((sized && t->size != &c->size[size]) || !plotted(t, curve)) continue;
-            if (!plot || plot->series_count == BRIO_PLOT_MAX_SERIES) {
-                plot = new_chart(p);
-                plot->x.label = "time [s]";
-                plot->y = (BrioPlotAxis){.label = label, .log = log};
-                snprintf(p->title[p->count - 1], sizeof p->title[0], sized ? "%s, h = %s s" : "%s",
-                         title, c->size[size].text);
-            }
-            add_series(p, t, curve, sized);
-        }
-    }
-    for (int i = 0; i < p->count; i++) {
-        if (curve == CURVE_CHANGE) cut(c, &p->plot[i], p->title[i], -5, 1);
-        if (curve == CURVE_KINETIC) cut(c, &p->plot[i], p->title[i], -1, 2);
-    }
-}
-
-static void energy_charts(Picture *p)
-{
-    curve_charts(p, CURVE_CHANGE, "Total energy less that of the initial state",
-                 "E \u2212 E(0) [J]", false);
-}
-static void kinetic_charts(Picture *p)
-{
-    curve_charts(p, CURVE_KINETIC, "Kinetic energy", "kinetic energy [J]", false);
-}
-static void alpha_charts(Picture *p) { curve_charts(p, CURVE_ALPHA, "alpha", "alpha", false); }
-
-static void momentum_charts(Picture *p)
-{
-    if (p->c->keeps_linear)
-        curve_charts(p, CURVE_LINEAR, "Change of linear momentum", "|p \u2212 p(0)| [kg m/s]",
-                     true);
-}
-
-static void angular_charts(Picture *p)
-{
-    if (p->c->keeps_angular)
-        curve_charts(p, CURVE_ANGULAR, "Change of angular momentum", "|L \u2212 L(0)| [kg m²/s]",
-                     true);
-}
-
-static void precision_charts(Picture *p)
-{
-    const Comparison *c = p->c;
-    BrioPlot *plot = NULL;
-    double *x = p->points, *y = p->points + c->trial_count;
-    for (int m = 0; m < c->method_count; m++) {
-        int count = 0;
-        for (int k = 0; k < c->size_count; k++) {
-            const Trial *t = &c->trial[m * c->size_count + k];
-            if (!(t->value[ERROR] > 0) || !(t->value[WALL] > 0)) continue;
-            x[count] = t->value[WALL];
-            y[count++] = t->value[ERROR];
-        }
-        if (count == 0) continue;
-        if (!plot || plot->series_count == BRIO_PLOT_MAX_SERIES) {
-            plot = new_chart(p);
-            plot->x = (BrioPlotAxis){.label = "wall time [s]", .log = true};
-            plot->y = (BrioPlotAxis){.label = "error of positions [m]", .log = true};
-            snprintf(p->title[p->count - 1], sizeof p->title[0],
-                     "Error at the end against wall time");
-        }
-        p->series[p->series_count++] = (BrioPlotSeries){.name = c->method[m].label,
-                                                        .mark = BRIO_PLOT_LINE_AND_POINTS,
-                                                        .count = count,
-                                                        .x = x,
-                                                        .y = y,
-                                                        .colour = 1 + m};
-        plot->series_count++;
-        x += count;
-        y += count;
-    }
-}
-
-static const struct {
-    const char *file, *about;
-    void (*charts)(Picture *picture);
-} pictures[] = {
-    {"energy.svg",
-     "Lines that fall lose energy, lines that rise gain it; a perfect method stays at zero unless "
-     "damping or moved points act.",
-     energy_charts},
-    {"kinetic.svg", "What is left of the motion.", kinetic_charts},
-    {"momentum.svg", "Round-off, or the tolerance of the solver, for methods that keep it.",
-     momentum_charts},
-    {"angular-momentum.svg", "Likewise; not every method keeps it.", angular_charts},
-    {"alpha.svg", "How energy-controlled methods mix their momenta.", alpha_charts},
-    {"work-precision.svg", "Below and to the left is better: less error for less time.",
-     precision_charts},
-};
-
-/* Onto a file of its own, or as figures of a report; `drawn` tells whether there was anything to
- * draw. */
-static BrioStatus draw(const Comparison *c, size_t which, FILE *file, Report *report, bool *drawn)
-{
-    size_t series = (size_t)c->trial_count, charts = series + (size_t)c->size_count;
-    Picture p = {.c = c,
-                 .plot = brio__calloc(charts, sizeof *p.plot),
-                 .title = brio__calloc(charts, sizeof *p.title),
-                 .series = brio__calloc(series, sizeof *p.series),
-                 .name = brio__calloc(series, sizeof *p.name),
-                 .points = brio__calloc(2 * series, sizeof *p.points)};
-    bool whole = p.plot && p.title && p.series && p.name && p.points;
-    BrioStatus status = whole ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (whole) pictures[which].charts(&p);
-    *drawn = p.count > 0;
-    if (*drawn && file) status = brio__plot_write(file, p.plot, p.count, 2);
-    for (int k = 0; whole && report && k < p.count; k++)
-        report_chart(report, &p.plot[k], pictures[which].about);
-    brio__free(p.plot);
-    brio__free(p.title);
-    brio__free(p.series);
-    brio__free(p.name);
-    brio__free(p.points);
-    return status;
-}
-
 /* ---- report.html ------------------------------------------------------------------------ */
 
 static void html_table(const Comparison *c, int which, FILE *file)
@@ -598,31 +389,63 @@ static void html_scene(const Comparison *c, FILE *file)
     fclose(scene);
 }
 
-/* The first trials that got anywhere, side by side. */
+/* The trials whose motion was kept, side by side. */
 static void html_motions(const Comparison *c, Report *report)
 {
     BrioMotionFile *motion[REPORT_MAX_RUNS];
-    char label[REPORT_MAX_RUNS][256];
+    char label[REPORT_MAX_RUNS][320];
     const char *labels[REPORT_MAX_RUNS];
     int count = 0, left_out = 0;
     for (int i = 0; i < c->trial_count; i++) {
         const Trial *t = &c->trial[i];
         if (t->outcome == TRIAL_WAITING || t->outcome == TRIAL_REFUSED) continue;
-        if (!t->motion) {
+        if (!t->motion || count == REPORT_MAX_RUNS) {
             left_out++;
             continue;
         }
-        snprintf(label[count], sizeof label[0],
-                 c->size_count > 1 || c->is_extra ? "%s, h = %s s" : "%s", t->method->label,
-                 t->size->text);
+        int used = snprintf(label[count], sizeof label[0],
+                            c->size_count > 1 || c->is_extra ? "%s, h = %s s" : "%s",
+                            t->method->label, t->size->text);
+        if (t->outcome == TRIAL_EXPLODED || t->outcome == TRIAL_FAILED)
+            snprintf(label[count] + used, sizeof label[0] - (size_t)used, ": %s at %.3g s",
+                     trial_outcome_name(t->outcome), t->value[REACHED]);
         labels[count] = label[count];
         motion[count++] = t->motion;
     }
     report_motions(report, motion, labels, count);
     if (count && left_out)
         brio__html_element(report->file, "p class=\"note\"",
-                           "The motion of the first %d trials is shown; that of %d others is not.",
-                           count, left_out);
+                           "Each method is shown with its largest step; the motion of %d other "
+                           "trials is not shown.",
+                           left_out);
+}
+
+/* First of all: what exploded or failed. */
+static void html_outcomes(const Comparison *c, FILE *file)
+{
+    static const TrialOutcome bad[] = {TRIAL_EXPLODED, TRIAL_FAILED};
+    for (size_t b = 0; b < BRIO_COUNT(bad); b++) {
+        const Method *last = NULL;
+        bool begun = false;
+        for (int i = 0; i < c->trial_count; i++) {
+            const Trial *t = &c->trial[i];
+            if (t->outcome != bad[b]) continue;
+            if (!begun)
+                fprintf(file, "<p class=\"verdict bad\"><strong>%s</strong>: ",
+                        bad[b] == TRIAL_EXPLODED ? "Exploded" : "Failed");
+            if (t->method != last) {
+                fputs(begun ? "; " : "", file);
+                brio__html_text(file, t->method->label);
+                fputs(" with h = ", file);
+            } else {
+                fputs(", ", file);
+            }
+            fprintf(file, "%s", t->size->text);
+            last = t->method;
+            begun = true;
+        }
+        if (begun) fputs(" s.</p>\n", file);
+    }
 }
 
 static BrioStatus write_html(const Comparison *c, FILE *file)
@@ -638,6 +461,9 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
         "%d integrator%s with %d step size%s each, from the same initial state to t = %g s.",
         c->method_count, c->method_count == 1 ? "" : "s", c->size_count,
         c->size_count == 1 ? "" : "s", c->scene->end);
+    html_outcomes(c, file);
+    html_motions(c, &report);
+    brio__html_element(file, "h2", "Energy");
     html_table(c, ENERGY_TABLE, file);
     for (int i = 0; i < c->trial_count; i++)
         if (reason_line(c, &c->trial[i], line, sizeof line))
@@ -650,12 +476,11 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     }
     int count = comparison_notes(c, notes);
     for (int i = 0; i < count; i++) brio__html_element(file, "p class=\"note\"", "%s", notes[i]);
-    html_motions(c, &report);
     brio__html_element(file, "h2", "Plots");
     fputs("<div class=\"figures\">\n", file);
     BrioStatus status = BRIO_OK;
-    for (size_t i = 0; status == BRIO_OK && i < BRIO_COUNT(pictures); i++)
-        status = draw(c, i, NULL, &report, &drawn);
+    for (size_t i = 0; status == BRIO_OK && comparison_picture(i); i++)
+        status = comparison_draw(c, i, NULL, &report, &drawn);
     fputs("</div>\n", file);
     html_scene(c, file);
     brio__html_element(file, "p class=\"note\"",
@@ -680,17 +505,17 @@ static const struct {
 BrioStatus comparison_refuse_existing(const BrioFolder *folder, BrioError *error)
 {
     struct stat info;
-    const char *names[BRIO_COUNT(documents) + BRIO_COUNT(pictures)];
-    size_t count = 0;
-    for (size_t i = 0; i < BRIO_COUNT(documents); i++) names[count++] = documents[i].name;
-    for (size_t i = 0; i < BRIO_COUNT(pictures); i++) names[count++] = pictures[i].file;
-    for (size_t i = 0; i < count; i++)
-        if (fstatat(folder->fd, names[i], &info, AT_SYMLINK_NOFOLLOW) == 0)
+    for (size_t i = 0;; i++) {
+        const char *name = i < BRIO_COUNT(documents)
+                               ? documents[i].name
+                               : comparison_picture(i - BRIO_COUNT(documents));
+        if (!name) return BRIO_OK;
+        if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
             return brio__error(
                 error, BRIO_ERROR_EXISTS,
                 "%s/%s is there already: --force replaces it, -o chooses another folder",
-                folder->path, names[i]);
-    return BRIO_OK;
+                folder->path, name);
+    }
 }
 
 static BrioStatus close_file(const BrioFolder *folder, const char *name, FILE *file,
@@ -710,16 +535,17 @@ BrioStatus comparison_write(const Comparison *c, const BrioFolder *folder, BrioE
         BRIO_CHECK(brio__replace_begin(folder, documents[i].name, &file, error));
         BRIO_CHECK(close_file(folder, documents[i].name, file, documents[i].write(c, file), error));
     }
-    for (size_t i = 0; i < BRIO_COUNT(pictures); i++) {
-        BrioStatus status = draw(c, i, NULL, NULL, &drawn);
+    const char *name;
+    for (size_t i = 0; (name = comparison_picture(i)); i++) {
+        BrioStatus status = comparison_draw(c, i, NULL, NULL, &drawn);
         if (status != BRIO_OK) return brio__error(error, status, "%s", brio_status_text(status));
         if (!drawn) {
-            unlinkat(folder->fd, pictures[i].file, 0);
+            unlinkat(folder->fd, name, 0);
             continue;
         }
-        BRIO_CHECK(brio__replace_begin(folder, pictures[i].file, &file, error));
+        BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
         BRIO_CHECK(
-            close_file(folder, pictures[i].file, file, draw(c, i, file, NULL, &drawn), error));
+            close_file(folder, name, file, comparison_draw(c, i, file, NULL, &drawn), error));
     }
     return BRIO_OK;
 }

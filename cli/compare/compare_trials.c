@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 enum { MAX_SAMPLES = 20000 }; /* of a trial */
+/* The motion is shown while its energy is below so many times what the scene can have: what
+ * explodes leaves the picture and would make everything else a dot. */
+enum { MAX_SHOWN = 10 };
 
 /* ---- trials ----------------------------------------------------------------------------- */
 
@@ -146,13 +149,21 @@ static void tape_frame(Comparison *c, const Trial *t, const BrioSim *sim, double
         tape_drop(c);
 }
 
+/* All trials if they are few. Otherwise one of each method: that of the largest step, where methods
+ * differ most. */
+static bool wants_motion(const Comparison *c, const Trial *t)
+{
+    if (c->trial_count <= REPORT_MAX_RUNS) return true;
+    return c->tape_count < REPORT_MAX_RUNS && t->size == &c->size[0];
+}
+
 static void tape_begin(Comparison *c, const Trial *t, const BrioScene *scene, const BrioSim *sim,
                        int64_t steps)
 {
     char *head = NULL;
     size_t size = 0;
     c->tape_instants = 0;
-    if (c->tape_count >= REPORT_MAX_RUNS || !scene->motion) return;
+    if (!scene->motion || !wants_motion(c, t)) return;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, t->x);
     c->tape_file = tmpfile();
     bool whole = c->tape_file &&
@@ -168,10 +179,9 @@ static void tape_begin(Comparison *c, const Trial *t, const BrioScene *scene, co
         tape_frame(c, t, sim, -1);
 }
 
-/* What explodes leaves the picture, and would make everything else a dot. */
 static void tape_end(Comparison *c, Trial *t)
 {
-    if (c->tape && t->outcome != TRIAL_EXPLODED && fflush(c->tape_file) == 0) {
+    if (c->tape && fflush(c->tape_file) == 0) {
         FILE *file = c->tape_file;
         c->tape_file = NULL; /* the motion closes it */
         if (brio__motion_read(file, "the motion", &t->motion, NULL) == BRIO_OK) c->tape_count++;
@@ -202,7 +212,7 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
     double h = t->size->h;
     double end = c->scene->end;
     double fall = 0.5 * c->mass * c->gravity * end * c->gravity * end;
-    bool shorter = fabs((double)steps * h - end) > 1e-6 * h;
+    bool shorter = fabs((double)steps * h - end) > 1e-6 * h, sane = true;
     t->value[WALL] = t->value[CPU] = t->value[HALVED] = 0;
     brio_sim_watch(sim, stop_watch, NULL);
     for (int64_t k = 1; k <= steps; k++) {
@@ -230,8 +240,9 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
             snprintf(t->reason, sizeof t->reason, "%s", brio_status_text(BRIO_ERROR_MEMORY));
             return TRIAL_FAILED;
         }
-        tape_frame(c, t, sim, before);
         double usual = c->first_motion + fall + fabs(l.added);
+        sane &= !(usual > 0) || motion_energy(&l) < MAX_SHOWN * usual;
+        if (sane) tape_frame(c, t, sim, before);
         if (usual > 0 && motion_energy(&l) > TRIAL_EXPLOSION * usual) {
             snprintf(t->reason, sizeof t->reason,
                      "exploded at t = %.5g s: kinetic and elastic energy passed %.3g J", l.time,

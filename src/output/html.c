@@ -33,12 +33,28 @@ static const char style[] =
     "var(--line); border-radius: 4px; font-size: 0.8125rem; }\n"
     "code { font-family: ui-monospace, monospace; }\n"
     ".verdict { border-left: 4px solid #3f7fae; padding: 0.1rem 0 0.1rem 0.9rem; } .verdict.bad { "
-    "border-color: var(--bad); }\n"
+    "border-color: var(--bad); color: var(--ink); background: #b3261e14; border-radius: 0 6px 6px "
+    "0; "
+    "padding: 0.6rem 0.9rem; max-width: 60rem; }\n"
+    ".verdict.bad strong { color: var(--bad); font-size: 1.25rem; } p.verdict.bad strong { "
+    "font-size: inherit; } .verdict p, .verdict ul { margin: 0; } .verdict ul { padding-left: "
+    "1.2rem; "
+    "}\n"
+    "td.bad { font-weight: 600; }\n"
     ".bar { display: inline-block; height: 0.7em; background: #3f7fae; border-radius: 2px; } "
     "caption { text-align: left; padding: 0.2rem 0; } summary { cursor: pointer; }\n"
-    "@media print { body { max-width: none; padding: 0; font-size: 11pt; } .figures { "
-    "grid-template-columns: 1fr 1fr; } .scroll { overflow: visible; } table { font-size: 6.5pt; } "
-    "th, td { padding: 0.1rem 0.2rem; } figure, tr { break-inside: avoid; } }\n";
+    "@page { margin: 14mm; }\n"
+    "@media print { :root { color-scheme: light; --ground: #ffffff; --ink: #1d1f23; --faint: "
+    "#55595f; "
+    "--line: #d9dce1; --band: #f4f5f7; --bad: #b3261e; } body { max-width: none; padding: 0; "
+    "font-size: 10pt; } h1 { font-size: 18pt; } h2 { font-size: 13pt; break-after: avoid; } .note "
+    "{ "
+    "font-size: 8.5pt; } .figures { grid-template-columns: 1fr 1fr; gap: 4mm; } .scroll { "
+    "overflow: "
+    "visible; } table { font-size: 7pt; } th, td { padding: 0.1rem 0.25rem; } td.long { min-width: "
+    "0; } thead { display: table-header-group; } figure, tr, .verdict { break-inside: avoid; } pre "
+    "{ "
+    "white-space: pre-wrap; font-size: 7.5pt; } }\n";
 
 void brio__html_text(FILE *file, const char *text)
 {

@@ -105,6 +105,30 @@ const short = (value) => {
   return size >= 1e5 || size < 1e-3 ? value.toExponential(2).replace('e+', 'e') : String(+value.toPrecision(4));
 };
 
+// 10⁻¹²: a power of ten as it is written by hand.
+const power = (exponent) => `10${[...String(exponent)].map((c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]).join('')}`;
+
+// A logarithmic axis. Over two decades and more: whole decades, at most six of them with a number.
+// Below: 1, 2 and 5 times the powers of ten have a number.
+const logRange = (_, low, high) => {
+  if (!(low > 0) || !(high > 0)) return [0.1, 10];
+  if (high / low < 100) return [low / 1.25, high * 1.25];
+  return [10 ** Math.floor(Math.log10(low) + 1e-9), 10 ** Math.ceil(Math.log10(high) - 1e-9)];
+};
+function logTicks(_, __, low, high) {
+  const from = Math.floor(Math.log10(low) + 1e-9), to = Math.ceil(Math.log10(high) - 1e-9), step = Math.ceil((to - from) / 6), ticks = [];
+  for (let e = from; e <= to; e += step)
+    for (const m of to - from > 3 ? [1] : [1, 2, 3, 4, 5, 6, 7, 8, 9]) ticks.push(m * 10 ** e);
+  return ticks.filter((v) => v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9));
+}
+const logLabels = (_, ticks) => ticks.map((v) => {
+  const e = Math.floor(Math.log10(v) + 1e-9), m = Math.round(v / 10 ** e), few = ticks.at(-1) / ticks[0] < 200;
+  if (m !== 1 && !(few && (m === 2 || m === 5))) return '';
+  if (e >= -3 && e <= 4) return String(+v.toPrecision(1));
+  return m === 1 ? power(e) : `${m}·${power(e)}`;
+});
+const logAxis = { splits: logTicks, values: logLabels, filter: (_, ticks) => ticks };
+
 function makeChart(figure, chart, view) {
   figure.querySelector('.chart-live')?.remove();
   const holder = element('div', { className: 'chart-live', role: 'img', ariaLabel: `${chart.title}: ${chart.series.map((s) => s.name).filter(Boolean).join(', ')}` });
@@ -117,8 +141,12 @@ function makeChart(figure, chart, view) {
     width: Math.max(holder.clientWidth - 14, 200),
     height: 250,
     cursor: { sync: { key: follows ? 'time' : chart.title }, drag: { x: true, y: false } },
-    scales: { x: { time: false, distr: chart.x.log ? 3 : 1 }, y: { distr: chart.y.log ? 3 : 1, ...(chart.y.fixed ? { range: chart.y.fixed } : {}) } },
-    axes: [{ ...axis, label: chart.x.label ?? '' }, { ...axis, label: chart.y.label ?? '', size: 66, values: (_, ticks) => ticks.map((v) => (v == null ? '' : short(v))) }],
+    scales: {
+      x: { time: false, distr: chart.x.log ? 3 : 1, ...(chart.x.log ? { range: logRange } : {}) },
+      y: { distr: chart.y.log ? 3 : 1, ...(chart.y.fixed ? { range: chart.y.fixed } : chart.y.log ? { range: logRange } : {}) },
+    },
+    axes: [{ ...axis, label: chart.x.label ?? '', ...(chart.x.log ? logAxis : {}) },
+      { ...axis, label: chart.y.label ?? '', size: 66, values: (_, ticks) => ticks.map((v) => (v == null ? '' : short(v))), ...(chart.y.log ? logAxis : {}) }],
     series: [{ label: chart.x.label ?? 'x', value: (_, v) => short(v) },
       ...chart.series.map((s) => ({
         label: s.name ?? '', stroke: inks[s.colour % inks.length][dark.matches ? 1 : 0], width: 1.6, dash: s.dashes ? (s.dashes > 1 ? [2, 3] : [7, 4]) : undefined, spanGaps: true,
@@ -437,7 +465,7 @@ class MotionView {
         this.stage.append(node);
         return node;
       };
-      if (count > 1) put(element('div', { className: 'label' }, run.label), p.x, p.y);
+      if (count > 1) put(element('div', { className: /: (exploded|failed) at/.test(run.label) ? 'label bad' : 'label' }, run.label), p.x, p.y);
       if (p.x) Object.assign(put(element('div', { className: 'rule' }), p.x, p.y).style, { width: '1px', height: `${high}px` });
       if (p.y) Object.assign(put(element('div', { className: 'rule' }), p.x, p.y).style, { height: '1px', width: `${wide}px` });
     });

@@ -147,10 +147,18 @@ const both = await open(comparison, { width: 640, height: 480 });
 const panels = await both.evaluate(async () => {
   const { view, charts } = await window.brioReport;
   view.setTime(view.end);
-  return { labels: [...document.querySelectorAll('.stage .label')].map((e) => e.textContent), charts: charts.length, apart: Math.max(...view.runs[0].parts[0].x.map((v, i) => Math.abs(v - view.runs[1].parts[0].x[i]))) };
+  const errors = charts.find((c) => c.title === 'Error at the end against the step');
+  return {
+    labels: [...document.querySelectorAll('.stage .label')].map((e) => e.textContent), charts: charts.length,
+    apart: Math.max(...view.runs[0].parts[0].x.map((v, i) => Math.abs(v - view.runs[3].parts[0].x[i]))),
+    series: errors?.series.map((s) => s.name), numbers: errors?.plot.axes.map((axis) => axis._values.filter(Boolean)),
+  };
 });
 console.log(`side by side: ${panels.labels.join(' | ')}, apart by ${panels.apart.toFixed(3)} m at the end`);
-assert.equal(panels.labels.length, 2);
+assert.equal(panels.labels.length, 7); // two methods with three steps each, and the reference
+console.log(`errors against steps: ${panels.series?.join(' | ')}; axes ${panels.numbers?.map((n) => n.join(' ')).join(' | ')}`);
+assert.ok(panels.series[0].startsWith('backward-euler: slope ') && panels.series.includes('slope 1') && panels.series.includes('slope 2'));
+assert.ok(panels.numbers.every((n) => n.length >= 2 && n.length <= 9 && new Set(n).size === n.length));
 assert.ok(panels.apart > 1e-3);
 await both.close();
 
