@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { guideTests } from './test-guide.mjs';
+import { playTests } from './test-play.mjs';
 import { serve } from './serve.mjs';
 
 const build = resolve(process.argv[2] || 'build'), file = join(build, 'playground.html');
@@ -537,6 +538,7 @@ test('served_without_the_headers_it_has_one_thread', async () => {
   }
 });
 
+playTests({ test, check, openStill });
 guideTests({ test, check, openPage, openStill, params });
 
 let failed = 0;

@@ -1,8 +1,9 @@
 // A bench: one scene under one integrator (Cloth, Soft bodies), under one whose energy is a dial (Energy dial), or under two beside each other (Side by side).
 import { Chart, short } from './charts.js';
-import { colour, parts } from './colours.js';
+import { colour } from './colours.js';
 import { element, integratorPicker, segmented, select, slider, stepSelect, stepText, tableOf } from './controls.js';
 import { BrioError } from 'brio-engine';
+import { explosion, motionEnergy } from './explosion.js';
 import { tooSlow } from './own.js';
 import { contactOf, defaults, gravityVector, sceneFile, scenes } from './scenes.js';
 import { View3D } from './view3d.js';
@@ -128,23 +129,22 @@ export class Bench {
     this.setTool(this.tool);
     this.setPlaying(this.playing);
     const energy = this.mode === 'two'
-      ? { title: 'Energy', unit: 'J', series: this.methods.map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: this.curve(i) })) }
+      ? { title: 'Energy', unit: 'J', series: this.methods.map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: () => this.curve(i) })) }
       : this.mode === 'dial'
-        ? { title: 'Energy', unit: 'J', window: 20, series: [{ label: 'total', colour: colour('a-search'), width: 2 }, { label: 'target', colour: parts.target, dash: [6, 4] }] }
-        : { title: 'Energy', unit: 'J', series: ['kinetic', 'elastic', 'gravity', 'total'].map((s) => ({ label: s, colour: s === 'total' ? 'var(--ink)' : parts[s], width: s === 'total' ? 2.2 : 1.6 })) };
-    energy.series.forEach((s) => s.colour.startsWith('var') && (s.colour = getComputedStyle(document.documentElement).getPropertyValue('--ink').trim()));
+        ? { title: 'Energy', unit: 'J', window: 20, series: [{ label: 'total', colour: () => colour('a-search'), width: 2 }, { label: 'target', colour: () => colour('target'), dash: [6, 4] }] }
+        : { title: 'Energy', unit: 'J', series: ['kinetic', 'elastic', 'gravity', 'total'].map((s) => ({ label: s, colour: () => (s === 'total' ? getComputedStyle(document.documentElement).getPropertyValue('--ink').trim() : colour(s)), width: s === 'total' ? 2.2 : 1.6 })) };
     this.energy = new Chart(this.chartBox, energy);
     this.momentum = this.mode === 'two'
-      ? new Chart(this.chartBox, { title: 'Angular momentum', unit: 'kg m²/s', series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: this.curve(i) })) })
+      ? new Chart(this.chartBox, { title: 'Angular momentum', unit: 'kg m²/s', series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: () => this.curve(i) })) })
       : this.mode === 'dial'
-        ? new Chart(this.chartBox, { title: 'Alpha', unit: '', window: 20, series: [{ label: 'share of the correction', colour: parts.alpha }] })
-        : new Chart(this.chartBox, { title: 'Momentum', unit: '', series: [{ label: 'linear, kg m/s', colour: parts.momentum }, { label: 'angular, kg m²/s', colour: parts.angular }] });
+        ? new Chart(this.chartBox, { title: 'Alpha', unit: '', window: 20, series: [{ label: 'fraction of the correction', colour: () => colour('alpha') }] })
+        : new Chart(this.chartBox, { title: 'Momentum', unit: '', series: [{ label: 'linear, kg m/s', colour: () => colour('momentum') }, { label: 'angular, kg m²/s', colour: () => colour('angular') }] });
   }
 
   // Two steps of one method need two colours.
   curve(i) {
     const [a, b] = this.methods;
-    return i && b && a.name === b.name ? parts.target : colour(this.methods[i].name);
+    return i && b && a.name === b.name ? colour('target') : colour(this.methods[i].name);
   }
 
   buildPanel() {
@@ -154,11 +154,13 @@ export class Bench {
     rows.push(element('p', { class: 'lead', text: scene.about }));
     if (this.intro) rows.push(element('p', { class: 'lead', text: this.intro }));
     if (this.mode === 'dial') {
-      rows.push(slider({ key: 'level', label: 'Target', unit: '× first energy', from: 0, to: 2, step: 0.05, value: this.level, about: 'Energy above that of the scene at rest, as a share of the first.' }, (v) => {
+      const joules = (v) => (this.first === undefined ? '' : `${short(v * (this.first - this.ground))} J above rest`);
+      this.dial = slider({ key: 'level', label: 'Energy', text: joules, from: 0, to: 2, step: 0.05, value: this.level, about: 'The energy that the motion is led to, above that of the scene at rest.' }, (v) => {
         this.level = v;
         this.aim();
         this.changed();
-      }).row);
+      });
+      rows.push(this.dial.row);
       const field = engine.method('a-search').fields.find((f) => f.name === 'decay');
       rows.push(slider({ key: 'decay', label: 'Decay time (0: none)', unit: field.unit, from: 0, to: 20, step: 0.5, value: this.decay, about: field.summary }, (v) => {
         this.decay = v;
@@ -188,10 +190,20 @@ export class Bench {
     if (contact)
       rows.push(select({ key: 'contact', label: 'Contact', value: p.contact, options: [{ value: 'auto', text: `by size (now ${contactOf(scene, { ...p, contact: 'auto' })})` }, ...Object.entries(contacts).map(([value, { text }]) => ({ value, text }))] },
         (v) => this.again({ contact: v })).row, element('div', { class: 'about', 'data-key': 'contact-in-use' }, element('p', { text: `In use: ${contact}.` }), element('p', { class: 'note', text: contacts[contact].about })));
-    if (scene.solvers.length > 1 && contact !== 'ipc')
-      rows.push(select({ key: 'solver', label: 'Solver', value: p.solver, options: [{ value: 'local-global', text: 'local/global: fixed cost' }, { value: 'newton', text: 'Newton: to the tolerance' }], about: 'How the implicit step is solved.' },
-        (v) => this.again({ solver: v })).row);
+    this.solverRow = null;
+    if (scene.solvers.length > 1 && contact !== 'ipc') {
+      this.solverRow = select({ key: 'solver', label: 'Solver', value: p.solver, options: [{ value: 'local-global', text: 'local/global: fixed cost' }, { value: 'newton', text: 'Newton: to the tolerance' }], about: 'How the implicit step is solved.' },
+        (v) => this.again({ solver: v })).row;
+      rows.push(this.solverRow);
+      this.showSolver();
+    }
     this.panel.replaceChildren(...rows, ...last);
+  }
+
+  // Only implicit steps are solved, and those of linearly implicit methods by one linear system.
+  showSolver() {
+    const solved = ({ name }) => this.engine.method(name).note.startsWith('implicit') && name !== 'linearly-implicit-euler';
+    if (this.solverRow) this.solverRow.hidden = !this.methods.some(solved);
   }
 
   // What can be chosen, {name: ''}, and what cannot, {name: 'why'}: the engine refuses it, or vibrations of this scene grow under it. Explicit methods with a limit are no such
@@ -271,14 +283,19 @@ export class Bench {
     }
     const gone = this.triangleGone();
     this.views.forEach((v, i) => {
-      v.show(this.worlds[i], { room: this.scene.room ?? null, gone, size: this.scene.size ?? this.scene.camera.at[2] / 1.75, planes: this.scene.own && planesOf(this.scene.own) });
+      v.show(this.worlds[i], { room: this.scene.room ?? null, smooth: !!this.scene.smooth, gone, size: this.scene.size ?? this.scene.camera.at[2] / 1.75, planes: this.scene.own && planesOf(this.scene.own) });
       if (!v.home || !keep) {
         if (v.homeOf !== this.sceneName) v.look(this.scene.camera);
         v.homeOf = this.sceneName;
       }
       v.resize();
     });
-    if (this.mode === 'dial') this.aim();
+    if (this.mode === 'dial') {
+      this.dial.show(this.level);
+      this.aim();
+    }
+    this.begun = this.worlds.map((w) => motionEnergy(w.ledger()));
+    this.exploded = false;
     this.dirty = true;
     this.record();
     this.label();
@@ -326,6 +343,7 @@ export class Bench {
     this.methods[i] = { ...this.methods[i], name, values };
     if (this.attempt(() => this.worlds[i].setMethod({ type: name, ...values }))) this.say('');
     this.substeps[i] = this.chooseSubsteps(i);
+    this.showSolver();
     if (this.mode === 'two') {
       this.energy.series[i].label = `${'AB'[i]}: ${name}`;
       this.rebuildCharts();
@@ -337,8 +355,8 @@ export class Bench {
   rebuildCharts() {
     this.energy.dispose();
     this.momentum.dispose();
-    this.energy = new Chart(this.chartBox, { title: 'Energy', unit: 'J', series: this.methods.map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: this.curve(i) })) });
-    this.momentum = new Chart(this.chartBox, { title: 'Angular momentum', unit: 'kg m²/s', series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: this.curve(i) })) });
+    this.energy = new Chart(this.chartBox, { title: 'Energy', unit: 'J', series: this.methods.map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: () => this.curve(i) })) });
+    this.momentum = new Chart(this.chartBox, { title: 'Angular momentum', unit: 'kg m²/s', series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: () => this.curve(i) })) });
   }
 
   setStep(i, h) {
@@ -415,6 +433,20 @@ export class Bench {
     }
   }
 
+  // Says so, once, where the motion has more energy than anything in the scene can give it.
+  watch(i, ledger) {
+    if (this.exploded) return;
+    const m = this.methods[i], limit = this.engine.stableLimit(m.name);
+    const said = explosion(ledger, this.begun[i], {
+      method: this.engine.method(m.name), limit, unfinished: this.p.solver === 'local-global' && contactOf(this.scene, this.p) !== 'ipc',
+      size: this.views[i].size, step: m.h / this.substeps[i], fastest: () => Math.sqrt(this.worlds[i].largestEigenvalue()),
+    });
+    if (!said) return;
+    this.exploded = true;
+    this.setPlaying(false);
+    this.say(`${this.worlds.length > 1 ? 'AB'[i] + ': ' : ''}${said}`);
+  }
+
   trouble(i, why) {
     this.say(`${this.worlds.length > 1 ? 'AB'[i] + ': ' : ''}the step at ${short(this.worlds[i].time)} s cannot be done: ${why}. Reset, shorten the step or take another integrator.`);
   }
@@ -458,6 +490,7 @@ export class Bench {
   record() {
     if (!this.worlds) return;
     const l = this.worlds.map((w) => w.ledger()), t = Math.min(...l.map((r) => r.time));
+    l.forEach((r, i) => this.watch(i, r));
     const size = (r, name) => Math.hypot(...r[name]);
     if (this.mode === 'two') {
       this.energy.add(t, l.map((r) => r.total));
@@ -636,8 +669,7 @@ export class Bench {
   retint() {
     this.dirty = true;
     this.views.forEach((v) => v.retint());
-    const total = this.energy.series.find((s) => s.label === 'total' && this.mode === 'one');
-    if (total) total.colour = getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();
+    this.label();
     this.energy.make();
     this.momentum.make();
   }

@@ -19,7 +19,7 @@ export const quantity = (v, unit = '') => {
 };
 
 export class Chart {
-  // series: [{label, colour, dash}]
+  // series: [{label, colour, dash}]; a colour may be a function, which is asked again for each theme
   constructor(parent, { title, unit, series, xUnit = 's', window = 10, cap = Infinity, points = false }) {
     this.parent = parent;
     this.window = window;
@@ -36,7 +36,7 @@ export class Chart {
     this.holder.className = 'plot';
     this.figure.append(this.caption, this.holder);
     parent.append(this.figure);
-    this.caption.innerHTML = `<b>${title}${unit ? `, ${unit}` : ''}</b>` + series.map((s) => `<span class="key"><i style="background:${s.colour}"></i>${s.label} <output></output></span>`).join('');
+    this.caption.innerHTML = `<b>${title}${unit ? `, ${unit}` : ''}</b>` + series.map((s) => `<span class="key"><i></i>${s.label} <output></output></span>`).join('');
     this.outputs = [...this.caption.querySelectorAll('output')];
     this.figure.setAttribute('role', 'img');
     this.figure.setAttribute('aria-label', `${title} over time`);
@@ -46,13 +46,15 @@ export class Chart {
 
   make() {
     this.plot?.destroy();
+    const colours = this.series.map((s) => (typeof s.colour === 'function' ? s.colour() : s.colour));
+    this.caption.querySelectorAll('i').forEach((i, k) => (i.style.background = colours[k]));
     const axis = { stroke: css('--soft'), grid: { stroke: css('--grid'), width: 1 }, ticks: { stroke: css('--grid'), width: 1, size: 4 }, font: '11px system-ui, sans-serif' };
     this.plot = new uPlot({
       width: Math.max(80, this.holder.clientWidth), height: Math.max(60, this.holder.clientHeight),
       legend: { show: false }, cursor: { show: false },
       scales: { x: { time: false }, y: { range: (_, lo, hi) => (lo === null ? [0, 1] : pad(lo, hi)) } },
       axes: [{ ...axis, size: 26, space: 60, ...(this.points ? { incrs: [1, 2, 5, 10, 20, 50, 100] } : {}), values: (_, v) => v.map((t) => `${short(t)}${this.xUnit && ' ' + this.xUnit}`) }, { ...axis, size: 56, space: 26, values: (_, v) => v.map(short) }],
-      series: [{}, ...this.series.map((s) => ({ label: s.label, stroke: s.colour, width: s.width || 1.6, dash: s.dash, points: { show: this.points, size: 4 }, spanGaps: false }))],
+      series: [{}, ...this.series.map((s, k) => ({ label: s.label, stroke: colours[k], width: s.width || 1.6, dash: s.dash, points: { show: this.points, size: 4 }, spanGaps: false }))],
     }, this.data, this.holder);
   }
 

@@ -63,5 +63,10 @@ function own(name) {
 
 // Of an integrator, or of a part of the energy: for lines and swatches.
 export const colour = (name) => readable(own(name), themeNow(), LINE);
+// For style sheets: it follows the theme where the page has called `tintPage`.
+export const tint = (name) => `var(--m-${name}, ${colour(name)})`;
+export function tintPage(names) {
+  for (const name of names) document.documentElement.style.setProperty(`--m-${name}`, colour(name));
+}
 // The same where it is the colour of words as well.
 export const wordColour = (name) => readable(name[0] === '#' ? name : own(name), themeNow(), TEXT);

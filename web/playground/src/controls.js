@@ -1,6 +1,6 @@
 // Sliders, menus and the sentences beside them, made from the engine's tables.
 import { quantity } from './charts.js';
-import { colour } from './colours.js';
+import { tint } from './colours.js';
 
 let made = 0;
 export const element = (tag, attributes = {}, ...children) => {
@@ -79,23 +79,46 @@ export const stepSelect = (key, h, change, label = 'Time step') => {
 // The engine's methods and citations as a picker takes them.
 export const tableOf = (engine) => ({ registry: { integrators: engine.methods, citations: engine.citations }, integrator: (name) => engine.method(name) });
 
+// The methods that people need first; the others are behind "all methods".
+export const FIRST = ['a-search', 'backward-euler', 'bdf2', 'implicit-midpoint', 'symplectic-euler', 'verlet', 'rk4', 'forward-euler'];
+const NO_MOTION = ['static', 'runge-kutta']; // no method to choose: equilibria, and a family
+
+// Every method with its sentence, to choose from; what cannot be chosen says why.
+function allMethods(methods, offers, choose) {
+  const box = element('details', { class: 'all-methods', 'data-key': 'all' }, element('summary', { text: `All ${methods.length} methods` }));
+  box.addEventListener('toggle', () => {
+    if (box.children.length > 1) return;
+    box.append(element('ul', {}, ...methods.map((i) => element('li', {},
+      element('button', { type: 'button', 'data-choose': i.name, disabled: !!offers?.[i.name], onclick: () => choose(i.name) },
+        element('i', { class: 'swatch', style: `background:${tint(i.name)}`, 'aria-hidden': 'true' }), element('b', { text: i.name })),
+      element('p', { text: offers?.[i.name] || i.summary })))));
+  });
+  return box;
+}
+
 // The menu of integrators with the sentence, the traits and the citation of the chosen one; below it, the integrator's own parameters.
 export function integratorPicker({ key = 'integrator', engine, offers, value, values, label = 'Integrator', fields = true, leave = [] }, change) {
-  const options = engine.registry.integrators
-    .filter((i) => !['static', 'runge-kutta'].includes(i.name))
-    .map((i) => ({ value: i.name, text: i.name, disabled: !!(offers && offers[i.name]), title: (offers && offers[i.name]) || i.summary }));
+  const methods = engine.registry.integrators.filter((i) => !NO_MOTION.includes(i.name));
+  const option = (i) => ({ value: i.name, text: i.name, disabled: !!offers?.[i.name], title: offers?.[i.name] || i.summary });
+  const options = [...new Set([...FIRST, value])].map((name) => engine.integrator(name)).filter(Boolean).map(option);
   const about = element('div', { class: 'about', 'aria-live': 'polite' });
   const own = element('div', { class: 'fields' });
-  const menu = select({ key, label, options, value }, (v) => {
+  const choose = (v) => {
     values = {};
     tell(v);
     change(v, values);
+  };
+  const menu = select({ key, label, options, value }, choose);
+  const all = allMethods(methods, offers, (name) => {
+    if (![...menu.input.options].some((o) => o.value === name)) menu.input.append(element('option', { value: name, text: name }));
+    menu.input.value = name;
+    choose(name);
   });
   const dot = element('i', { class: 'dot', 'aria-hidden': 'true' });
   menu.row.querySelector('label').prepend(dot);
   function tell(name) {
     const i = engine.integrator(name), citation = engine.registry.citations[i.citation];
-    dot.style.background = colour(name);
+    dot.style.background = tint(name);
     about.replaceChildren(element('p', { text: i.summary }), element('p', { class: 'note', text: i.note }));
     if (citation) about.append(element('details', {}, element('summary', { text: `[${i.citation}]` }), element('p', { text: citation })));
     own.replaceChildren();
@@ -111,7 +134,7 @@ export function integratorPicker({ key = 'integrator', engine, offers, value, va
     if (own.children.length) own.replaceChildren(element('details', {}, element('summary', { text: `Parameters of ${name}` }), ...own.children));
   }
   tell(value);
-  return { node: element('div', { class: 'picker' }, menu.row, about), own, input: menu.input };
+  return { node: element('div', { class: 'picker' }, menu.row, about, all), own, input: menu.input };
 }
 
 // A control for one row of a field table; null for what a page cannot offer sensibly (tables of numbers).

@@ -5,6 +5,7 @@ import { Bench } from './bench.js';
 import { element } from './controls.js';
 import { Guide } from './guide/guide.js';
 import { chapters } from './guide/list.js';
+import { tintPage } from './colours.js';
 import { DropZone, OwnError, openFiles } from './own.js';
 import { Phase } from './phase.js';
 import { scenes } from './scenes.js';
@@ -130,6 +131,7 @@ function theme(choice) {
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
   themeButton.setAttribute('aria-pressed', String(dark));
   themeButton.textContent = dark ? 'Light' : 'Dark';
+  if (brio.engine) tintPage(brio.engine.methods.map((m) => m.name));
   current?.retint();
 }
 
@@ -185,6 +187,7 @@ const brio = (window.brio = { get bench() { return current; }, open: (text) => o
 theme();
 engineBeside().catch(engineOfPage).then((engine) => {
   brio.engine = engine;
+  tintPage(engine.methods.map((m) => m.name));
   document.getElementById('threads').textContent = engine.threads > 1 ? `${engine.threads} threads` : '1 thread';
   open(params());
   requestAnimationFrame(tick);

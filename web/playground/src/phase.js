@@ -1,11 +1,12 @@
 // The phase plane: an oscillator or a pendulum under several integrators at once, each run by the engine.
 import { Chart, short } from './charts.js';
-import { colour } from './colours.js';
-import { element, select, slider, stepSelect } from './controls.js';
+import { colour, tint } from './colours.js';
+import { FIRST, element, select, slider, stepSelect } from './controls.js';
 import { BrioError } from 'brio-engine';
 import { axes, css, fit, oscillatorPhase, oscillatorScene, pendulumPhase, pendulumScene } from './point.js';
 
 const MOST = 8;
+const EXPLODED = 1e6; // times the energy of the start
 const systems = {
   oscillator: {
     title: 'Oscillator', about: 'A mass on a spring, m x″ = −k x − d x′. Every method draws its own orbit; the grey curve is the energy of the start.',
@@ -86,7 +87,8 @@ export class Phase {
     const { engine, system, p } = this;
     const probe = engine.world(system.scene(p, 'backward-euler', {})), offers = probe.methods();
     probe.dispose();
-    const checks = element('div', { class: 'checks', role: 'group', 'aria-label': 'Integrators' });
+    const checks = element('div', { role: 'group', 'aria-label': 'Integrators' }), first = element('div', { class: 'checks' }), rest = element('div', { class: 'checks' });
+    const seen = new Set([...FIRST, ...this.chosen]);
     for (const i of engine.methods) {
       if (['static', 'runge-kutta', 'pbd-verlet'].includes(i.name)) continue;
       const id = `method-${i.name}`, input = element('input', { type: 'checkbox', id, 'data-method': i.name, disabled: !!offers[i.name] });
@@ -96,9 +98,10 @@ export class Phase {
         checks.querySelectorAll('input').forEach((c) => (c.checked = this.chosen.includes(c.dataset.method)));
         this.start();
       });
-      checks.append(element('div', { class: 'row check', title: offers[i.name] || `${i.summary} [${i.citation}]` }, input,
-        element('label', { for: id }, element('i', { class: 'swatch', style: `background:${colour(i.name)}` }), i.name)));
+      (seen.has(i.name) ? first : rest).append(element('div', { class: 'row check', title: offers[i.name] || `${i.summary} [${i.citation}]` }, input,
+        element('label', { for: id }, element('i', { class: 'swatch', style: `background:${tint(i.name)}` }), i.name)));
     }
+    checks.append(first, element('details', { class: 'all-methods', 'data-key': 'all' }, element('summary', { text: 'All methods' }), rest));
     this.sentences = element('div', { class: 'about' });
     this.panel.replaceChildren(
       select({ key: 'system', label: 'System', value: this.name, options: Object.entries(systems).map(([k, s]) => ({ value: k, text: s.title })) }, (v) => this.changed(new URLSearchParams({ system: v }))).row,
@@ -130,10 +133,10 @@ export class Phase {
     this.first = this.worlds[0]?.world.ledger().total ?? 1;
     const scale = this.name === 'pendulum' ? 2 * this.p.g * this.p.m : Math.abs(this.first);
     this.energy?.dispose();
-    this.energy = new Chart(this.charts, { title: 'Energy', unit: 'J', window: 15, cap: 3 * scale, series: this.worlds.map((r) => ({ label: r.name, colour: colour(r.name) })) });
+    this.energy = new Chart(this.charts, { title: 'Energy', unit: 'J', window: 15, cap: 3 * scale, series: this.worlds.map((r) => ({ label: r.name, colour: () => colour(r.name) })) });
     this.sentences.replaceChildren(...this.worlds.map((r) => {
       const i = this.engine.method(r.name);
-      return element('p', { title: this.engine.citations[i.citation] }, element('i', { class: 'swatch', style: `background:${colour(r.name)}` }), element('b', { text: `${r.name}: ` }), `${i.summary} [${i.citation}]`);
+      return element('p', { title: this.engine.citations[i.citation] }, element('i', { class: 'swatch', style: `background:${tint(r.name)}` }), element('b', { text: `${r.name}: ` }), `${i.summary} [${i.citation}]`);
     }));
     this.record();
     this.changed();
@@ -164,9 +167,18 @@ export class Phase {
           continue;
         }
         r.trail.push(this.system.phase(r.world));
+        if (r.world.ledger().total > EXPLODED * Math.max(1e-9, Math.abs(this.first))) this.exploded(r);
         if (r.trail.length > 1500) r.trail.shift();
       }
     return count;
+  }
+
+  exploded(r) {
+    r.running = false;
+    const limit = this.engine.stableLimit(r.name), why = limit > 0
+      ? `its step is longer than ${short(limit)} over the frequency, which is as far as it is stable`
+      : 'it adds energy in every step, however short';
+    this.say(`${r.name} has exploded at ${short(r.world.time)} s: ${why}. Shorten the step or take another method.`);
   }
 
   single() {

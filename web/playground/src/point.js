@@ -80,7 +80,7 @@ export function axes(g, { left, top, width, height }, x, y) {
   g.textBaseline = 'top';
   g.fillText(x.label, left + width / 2, top + height + 24);
   g.save();
-  g.translate(14, top + height / 2);
+  g.translate(y.at ?? 14, top + height / 2); // where its name stands
   g.rotate(-Math.PI / 2);
   g.fillText(y.label, 0, -6);
   g.restore();

@@ -97,7 +97,7 @@ export const scenes = {
     }),
   },
   bunny: {
-    title: 'Jelly bunny',
+    title: 'Jelly bunny', smooth: true,
     about: 'Bunnies of jelly fall on the floor, and on each other. Pull one by the ears.',
     tools: ['grab'],
     integrator: 'a-search', h: 1 / 60, solver: 'local-global', solvers: ['local-global', 'newton'],
@@ -117,7 +117,7 @@ export const scenes = {
     }),
   },
   balls: {
-    title: 'Bouncing balls',
+    title: 'Bouncing balls', smooth: true,
     about: 'Three balls of growing stiffness fall from 40 cm [You2026, Fig. 10]. Under backward Euler they stay down; with energy control they keep bouncing.',
     tools: ['grab'],
     integrator: 'a-search', h: 1 / 120, solver: 'local-global', solvers: ['local-global', 'newton'],

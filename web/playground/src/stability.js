@@ -56,7 +56,7 @@ export class Stability {
         this.measure();
       }).row,
       element('h3', { text: 'At the point' }), this.facts, picker.own);
-    this.motion = new Chart(this.charts, { title: 'Motion from x = 1, v = 0', unit: 'm', xUnit: '', window: STEPS, cap: 20, points: true, series: [{ label: 'x after n steps', colour: colour(this.name) }] });
+    this.motion = new Chart(this.charts, { title: 'Motion from x = 1, v = 0', unit: 'm', xUnit: '', window: STEPS, cap: 20, points: true, series: [{ label: 'x after n steps', colour: () => colour(this.name) }] });
     const move = (e) => {
       const r = ranges[this.range], b = this.canvas.getBoundingClientRect();
       this.X = Math.min(r.X, Math.max(0, Number((r.X * (e.clientX - b.left - this.box.left) / this.box.width).toPrecision(3))));
@@ -116,7 +116,6 @@ export class Stability {
       this.message.textContent = e.message;
     }
     this.diagram.start(this.oscillator, ranges[this.range]);
-    this.motion.series[0].colour = colour(this.name);
     this.motion.make();
     this.atPoint();
     this.changed();
@@ -188,7 +187,6 @@ export class Stability {
 
   retint() {
     this.diagram.repaint();
-    this.motion.series[0].colour = colour(this.name);
     this.motion.make();
     this.draw();
   }

@@ -16,6 +16,7 @@ export class View3D {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener('change', () => {
+      this.keepAbove();
       this.draw();
       this.onCamera?.();
     });
@@ -64,7 +65,8 @@ export class View3D {
   }
 
   // A new world: what is drawn follows from its lists. `gone` tells whether a triangle was cut.
-  show(world, { room = null, springs = true, gone = null, size = 1, planes = null } = {}) {
+  // `smooth`: bodies are round; the edges of their triangles are not shown.
+  show(world, { room = null, springs = true, gone = null, size = 1, planes = null, smooth = false } = {}) {
     this.clear();
     this.size = size;
     const triangles = world.triangles(), starts = [...world.bodies.map((_, b) => world.firstVertex(b)), world.vertices()];
@@ -79,20 +81,21 @@ export class View3D {
     this.position = new THREE.BufferAttribute(new Float32Array(3 * world.allVertices), 3);
     this.position.setUsage(THREE.DynamicDrawUsage);
     this.cloth = world.edges().length > 0;
+    const flat = !this.cloth && !smooth;
     indices.forEach((index, body) => {
       if (!index.length) return;
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute('position', this.position);
       geometry.setIndex(index);
-      const mesh = new THREE.Mesh(geometry, this.material(`body${body % bodyColours.length}${this.cloth}`, () => new THREE.MeshStandardMaterial({
-        color: bodyColours[body % bodyColours.length], roughness: 0.62, metalness: 0.02, side: THREE.DoubleSide, flatShading: !this.cloth, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+      const mesh = new THREE.Mesh(geometry, this.material(`body${body % bodyColours.length}${flat}`, () => new THREE.MeshStandardMaterial({
+        color: bodyColours[body % bodyColours.length], roughness: 0.62, metalness: 0.02, side: THREE.DoubleSide, flatShading: flat, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
       })));
       mesh.castShadow = mesh.receiveShadow = true;
       mesh.frustumCulled = false;
       this.content.add(mesh);
       this.surfaces.push(mesh);
     });
-    const lines = this.cloth ? springs && this.shownSprings(world) : surfaceEdges(indices);
+    const lines = this.cloth ? springs && this.shownSprings(world) : !smooth && surfaceEdges(indices);
     if (lines) {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute('position', this.position);
@@ -102,6 +105,7 @@ export class View3D {
       this.lines.frustumCulled = false;
       this.content.add(this.lines);
     }
+    this.floor = room ? room.floor : floorOf(planes);
     if (room) this.showRoom(room);
     if (planes) this.showOwn(world, planes, indices);
     this.showPins(world);
@@ -209,6 +213,15 @@ export class View3D {
     }
   }
 
+  // The camera stays above the floor: from below there is nothing to see.
+  keepAbove() {
+    if (!(this.floor > -Infinity)) return;
+    const { position } = this.camera, low = this.floor + 0.02 * position.distanceTo(this.controls.target);
+    if (position.y >= low) return;
+    position.y = low;
+    this.camera.lookAt(this.controls.target);
+  }
+
   look({ at, to }) {
     this.camera.position.set(...at);
     this.controls.target.set(...to);
@@ -268,6 +281,9 @@ export class View3D {
     this.renderer.dispose();
   }
 }
+
+// The height of the highest level plane that carries things.
+const floorOf = (planes) => Math.max(-Infinity, ...(planes ?? []).filter(({ normal: [x, y, z] }) => y > 0.99 * Math.hypot(x, y, z)).map(({ point }) => point[1]));
 
 // Every edge of the triangles once.
 function surfaceEdges(indices) {

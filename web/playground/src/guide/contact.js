@@ -10,7 +10,7 @@ import { Stage } from './stage.js';
 
 const N = 10; // cells of the cloth along an edge
 const RADIUS = 0.06; // m, of the ball
-const STEPS = 16; // until the question is judged
+const STEPS = 8; // until the question is judged
 const SLOWLY = 0.22; // s of the page for each step
 const LAWS = [
   { key: 'penalty', name: 'penalty springs', contact: { type: 'penalty', self: 0.05, dhat: 5e-3, kappa: 2e3 } },
@@ -44,7 +44,7 @@ class Contact extends Experiment {
   constructor(engine, host) {
     super(engine, host);
     const names = LAWS.map(({ name }, i) => ({ text: name, colour: `var(--t${i + 1})` }));
-    this.picture = new Stage(this.stage, names, { at: [0.35, 0.35, 1.0], to: [0.02, 0, 0] }, { size: 0.5, smooth: true });
+    this.picture = new Stage(this.stage, names, { at: [0.55, 0.35, 0.95], to: [0.02, 0, 0] }, { size: 0.5, smooth: true });
     const plot = document.createElement('div');
     plot.className = 'small-plot';
     this.side.append(plot);

@@ -71,7 +71,7 @@ class Damping extends Experiment {
 
   readout() {
     const m = this.measure(), row = (name, colour, a, b) => ({
-      colour, name, value: `${percent(a.left)} of the swing left; at half the step ${percent(b.left)}`,
+      colour, name, value: `${percent(a.left)} left, ${percent(b.left)} at half the step`,
     });
     return [row('Real', 'var(--t1)', m.real, m.realHalf), row('Numerical', 'var(--t2)', m.numerical, m.numericalHalf)];
   }
@@ -81,8 +81,8 @@ class Damping extends Experiment {
     g.clearRect(0, 0, w, h);
     const span = Math.max(SECONDS, this.time);
     PANELS.forEach((panel, i) => {
-      const height = (h - 90) / 2;
-      const box = { left: narrow ? 46 : 60, top: 30 + i * (height + 34), width: w - (narrow ? 60 : 84), height };
+      const height = (h - 128) / 2;
+      const box = { left: narrow ? 46 : 60, top: 32 + i * (height + 50), width: w - (narrow ? 60 : 84), height };
       axes(g, box, { from: 0, to: span, label: i ? 'time, s' : '' }, { from: -1.1, to: 1.1, label: 'x, m' });
       const at = mapper(box, [0, span], [-1.1, 1.1]);
       clipped(g, box, () => {

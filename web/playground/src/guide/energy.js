@@ -19,11 +19,11 @@ class Energy extends Experiment {
 
   constructor(engine, host) {
     super(engine, host);
-    const camera = { at: [0.02, 0.02, 0.48], to: [-0.05, -0.06, 0] };
+    const camera = { at: [0.02, 0.02, 0.42], to: [-0.05, -0.06, 0] };
     this.picture = new Stage(this.stage, [{ text: 'a-search', colour: 'var(--t1)' }], camera, { size: 0.28 });
     this.chart = new Chart(this.side, { title: 'Energy above rest', unit: 'J', window: WINDOW, series: [
-      { label: 'total', colour: wordColour('a-search'), width: 2.2 },
-      { label: 'target', colour: wordColour('target'), dash: [6, 4] },
+      { label: 'total', colour: () => wordColour('a-search'), width: 2.2 },
+      { label: 'target', colour: () => wordColour('target'), dash: [6, 4] },
     ] });
     this.start();
   }
@@ -118,8 +118,6 @@ class Energy extends Experiment {
 
   retint() {
     this.picture.retint();
-    this.chart.series[0].colour = wordColour('a-search');
-    this.chart.series[1].colour = wordColour('target');
     this.chart.make();
   }
 

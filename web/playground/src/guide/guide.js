@@ -25,9 +25,8 @@ export class Guide {
     this.guess = null;
     this.judged = null;
     this.build();
-    this.host = { stage: this.stage, side: this.side };
     this.tint();
-    this.lab = new this.chapter.Experiment(engine, this.host);
+    this.lab = new this.chapter.Experiment(engine, { stage: this.stage, side: this.side });
     for (const { key } of this.chapter.Experiment.controls) this.fromLink(key, params);
     this.buildControls();
     this.play(params.get('play') !== '0' && params.has('play'));

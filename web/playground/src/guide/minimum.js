@@ -3,7 +3,7 @@
 import { short } from '../charts.js';
 import { wordColour } from '../colours.js';
 import { axes, css, fit } from '../point.js';
-import { clipped, coil, dot, mapper, polyline, words } from './draw.js';
+import { clipped, dot, mapper, polyline, words } from './draw.js';
 import { Experiment } from './experiment.js';
 
 const M = 1; // kg
@@ -134,18 +134,20 @@ class Minimum extends Experiment {
     dot(g, goal, 7, ink);
     this.drawTrack(g, (x) => at([x, 0])[0], ground, { now, orange, ink });
     const tags = [['going straight on', orange], [this.values.toy === 'snap' ? 'the springs' : 'the spring', blue], ['their sum', ink]];
-    tags.forEach(([text, fill], i) => words(g, text, [box.left + 10, box.top + 14 + 18 * i], { fill, size: 13, bold: true }));
+    tags.forEach(([text, fill], i) => words(g, text, [box.left + box.width / 2, box.top + 14 + 18 * i], { fill, size: 13, bold: true, align: 'center' }));
   }
 
   drawTrack(g, px, y, { now, orange, ink }) {
     polyline(g, [[px(-SPAN), y + 15], [px(SPAN), y + 15]], { stroke: css('--grid'), width: 2 });
-    if (this.values.toy === 'spring') coil(g, ...[px(0), px(now)].sort((a, b) => a - b), y, css('--soft'), 7, 6);
+    polyline(g, [[px(0), y], [px(now), y]], { stroke: css('--soft'), width: 3 });
+    dot(g, [px(0), y], 5, css('--soft'));
     const ghost = Math.max(-SPAN, Math.min(SPAN, this.guess));
     g.setLineDash([3, 3]);
     g.strokeStyle = orange;
     g.lineWidth = 2;
     g.strokeRect(px(ghost) - 11, y - 11, 22, 22);
     g.setLineDash([]);
+    if (this.guess > SPAN) words(g, '→', [px(ghost), y], { fill: orange, align: 'center' });
     g.fillStyle = this.landed === null ? css('--ink') : ink;
     g.beginPath();
     g.roundRect(px(now) - 11, y - 11, 22, 22, 4);

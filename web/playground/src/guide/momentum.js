@@ -21,10 +21,10 @@ class Momentum extends Experiment {
   constructor(engine, host) {
     super(engine, host);
     const names = RUNS.map(({ name }, i) => ({ text: name, colour: `var(--t${i + 1})` }));
-    this.picture = new Stage(this.stage, names, { at: [0, 0.25, 0.95], to: [0, 0, 0] }, { size: 0.5 });
+    this.picture = new Stage(this.stage, names, { at: [0, 0.2, 0.78], to: [0, 0, 0] }, { size: 0.5 });
     this.chart = new Chart(this.side, {
       title: 'Angular momentum', unit: '% of the start', window: 8,
-      series: RUNS.map(({ name, colour }) => ({ label: name, colour: wordColour(colour), width: 2 })),
+      series: RUNS.map(({ name, colour }) => ({ label: name, colour: () => wordColour(colour), width: 2 })),
     });
     this.start();
   }
@@ -98,7 +98,6 @@ class Momentum extends Experiment {
 
   retint() {
     this.picture.retint();
-    this.chart.series.forEach((s, i) => (s.colour = wordColour(RUNS[i].colour)));
     this.chart.make();
   }
 

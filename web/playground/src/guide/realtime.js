@@ -30,8 +30,8 @@ class RealTime extends Experiment {
     const names = [{ text: '10 iterations', colour: 'var(--t1)' }, { text: 'solved to the end', colour: 'var(--t2)' }];
     this.picture = new Stage(this.stage, names, { at: [0.9, 0.55, 2.3], to: [0, -0.4, 0] }, { size: 1 });
     this.chart = new Chart(this.side, { title: 'How far the cloth has fallen', unit: 'm', window: 3, series: [
-      { label: 'few iterations', colour: wordColour(COLOURS[0]), width: 2 },
-      { label: 'solved', colour: wordColour(COLOURS[1]), width: 2 },
+      { label: 'few iterations', colour: () => wordColour(COLOURS[0]), width: 2 },
+      { label: 'solved', colour: () => wordColour(COLOURS[1]), width: 2 },
     ] });
     this.start();
   }
@@ -104,7 +104,6 @@ class RealTime extends Experiment {
 
   retint() {
     this.picture.retint();
-    this.chart.series.forEach((s, i) => (s.colour = wordColour(COLOURS[i])));
     this.chart.make();
   }
 

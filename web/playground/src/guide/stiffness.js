@@ -111,14 +111,14 @@ class Stiffness extends Experiment {
     this.diagram.draw(g, box);
     const { X, Y } = this.point, out = X > RANGE.X || Y > RANGE.Y;
     const at = mapper(box, [0, RANGE.X], [0, RANGE.Y])([Math.min(X, RANGE.X), Math.min(Y, RANGE.Y)]);
-    polyline(g, [[box.left, at[1]], at], { stroke: orange, width: 2.5 });
-    polyline(g, [[at[0], box.top + box.height], at], { stroke: blue, width: 2.5 });
+    polyline(g, [[box.left, at[1]], at], { stroke: blue, width: 3 });
+    polyline(g, [[at[0], box.top + box.height], at], { stroke: orange, width: 3 });
     dot(g, at, 8, css('--card'), css('--ink'));
     if (out) words(g, 'outside', [at[0] + 12, at[1] + 4], { size: 12 });
     const side = narrow
       ? { left: 46, top: 0.56 * h + 24, width: w - 60, height: 0.44 * h - 66 }
       : { left: 0.56 * w + 62, top: 18, width: 0.44 * w - 84, height: h - 70 };
-    axes(g, side, { from: 0, to: STEPS, label: 'steps' }, { from: -TALLEST, to: TALLEST, label: 'position, m' });
+    axes(g, side, { from: 0, to: STEPS, label: 'steps' }, { from: -TALLEST, to: TALLEST, label: 'position, m', at: side.left - 36 });
     const place = mapper(side, [0, STEPS], [-TALLEST, TALLEST]);
     g.save();
     g.beginPath();
