@@ -1,6 +1,6 @@
 // The guide in Chromium: every chapter's experiment shows what its text claims, as the engine has it;
 // predictions are judged; keys and names for screen readers; axe-core finds nothing serious.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const near = (a, b, share) => Math.abs(a - b) <= share * Math.abs(b);
@@ -154,6 +154,17 @@ export function guideTests({ test, check, openPage, openStill, params }) {
         check(/\d/.test(j.shown) && !/NaN|undefined|Infinity/.test(j.shown), j.shown);
       }
       console.log(judged[0].says);
+      const named = await page.evaluate(() => {
+        const { chapter, engine } = window.brio.bench;
+        return { manual: Object.keys(chapter.manual), unknown: chapter.papers.filter((k) => !engine.citations[k]) };
+      });
+      const lacking = named.manual.filter((m) => !existsSync(new URL(`../../docs/${m}.md`, import.meta.url)));
+      check(named.manual.length && !lacking.length && !named.unknown.length, `no page ${lacking}, no paper ${named.unknown}`);
+      const formula = await page.evaluate(() => ({
+        maths: document.querySelectorAll('.equation math').length, wide: document.documentElement.scrollWidth > innerWidth,
+        coloured: new Set([...document.querySelectorAll('.equation [style*="--t"]')].map((e) => getComputedStyle(e).color)).size,
+      }));
+      check(formula.maths === 1 && formula.coloured >= 1 && !formula.wide, JSON.stringify(formula));
       check((await params(page)).guess === judged.at(-1).name, 'the link does not have the guess');
     });
 

@@ -44,7 +44,7 @@ class Contact extends Experiment {
   constructor(engine, host) {
     super(engine, host);
     const names = LAWS.map(({ name }, i) => ({ text: name, colour: `var(--t${i + 1})` }));
-    this.picture = new Stage(this.stage, names, { at: [0.55, 0.35, 0.95], to: [0.02, 0, 0] }, { size: 0.5, smooth: true });
+    this.picture = new Stage(this.stage, names, { at: [-0.28, 0.3, 1.02], to: [0.03, 0, 0] }, { size: 0.5, smooth: true });
     const plot = document.createElement('div');
     plot.className = 'small-plot';
     this.side.append(plot);
@@ -180,8 +180,8 @@ export default {
   equation: tex`\begin{aligned}
     \one{E_{\text{penalty}}(d)} &\one{= \tfrac12\,\kappa\,(\hat d - d)^2} \\
     \two{E_{\text{barrier}}(d)} &\two{= -\kappa\,(d - \hat d)^2 \,\ln\frac{d}{\hat d}}
-    \end{aligned} \qquad \text{for } d < \hat d`,
-  terms: `${inline`d`} is the distance, ${inline`\hat d`} the reach within which contact acts,
+    \end{aligned}`,
+  terms: `Both act for ${inline`d < \hat d`} only. ${inline`d`} is the distance, ${inline`\hat d`} the reach within which contact acts,
     ${inline`\kappa`} (kappa) how hard it pushes. At ${inline`d = 0`} the first is a number, the second is
     infinite.`,
   manual: { contact: 'Contact', guarantees: 'What is guaranteed' },

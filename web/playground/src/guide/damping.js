@@ -15,7 +15,7 @@ const PANELS = [
   { key: 'numerical', title: 'no damping at all, backward Euler', method: 'backward-euler', damped: false },
 ];
 const COLOURS = ['implicit-midpoint', 'backward-euler'];
-const percent = (v) => `${Math.round(100 * v)} %`;
+const percent = (v) => `${Math.round(100 * v)}\u00a0%`;
 
 class Damping extends Experiment {
   static controls = [
@@ -138,12 +138,9 @@ export default {
     <p>That is why a film of a jelly looks limp in the preview and lively in the final render, with
     the same settings. And it is why fast, small vibrations vanish first: they are the ones for
     which the step is long. Sometimes that is welcome. It should be a decision, not an accident.</p>`,
-  equation: tex`\begin{aligned}
-    \text{left of the swing after one step:}\quad
-    & \one{e^{-h d / 2m}} && \text{real} \\
-    & \two{\frac{1}{\sqrt{1 + h^2 k / m}}} && \text{numerical}
-    \end{aligned}`,
-  terms: `${inline`h`} is the time step, ${inline`d`} the damping of the scene, ${inline`k`} the
+  equation: tex`\text{real: } \one{e^{-h d / 2m}} \qquad\qquad
+    \text{numerical: } \two{\frac{1}{\sqrt{1 + h^2 k / m}}}`,
+  terms: `The part of the swing that is left after one step. ${inline`h`} is the time step, ${inline`d`} the damping of the scene, ${inline`k`} the
     stiffness, ${inline`m`} the mass. In the first, ${inline`h`} only counts time. In the second,
     there is no ${inline`d`} at all.`,
   manual: { stability: 'The damping that methods add', integrators: 'Choosing an integrator' },

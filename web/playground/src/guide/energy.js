@@ -99,7 +99,7 @@ class Energy extends Experiment {
     const { mode, level } = this.values, target = this.cube.ledger().target - this.rest;
     return [
       { colour: 'var(--t1)', name: 'Energy above rest', value: `${short(this.above())} J` },
-      { colour: 'var(--t2)', name: mode === 'dial' ? `Dial at ${Math.round(100 * level)} %` : 'Target', value: mode === 'euler' ? 'none' : `${short(target)} J` },
+      { colour: 'var(--t2)', name: mode === 'dial' ? `Dial at ${Math.round(100 * level)}\u00a0%` : 'Target', value: mode === 'euler' ? 'none' : `${short(target)} J` },
     ];
   }
 

@@ -100,8 +100,8 @@ export class Guide {
       return element('li', {}, 'Manual: ', href ? element('a', { href, text: title }) : title, ` (docs/${page}.md)`);
     });
     const papers = chapter.papers.map((key) => {
-      const citation = engine.citations[key];
-      return element('li', {}, element('a', { href: paperLink(key, citation), text: `[${key}]` }), ` ${citation}`);
+      const citation = engine.citations[key], href = paperLink(key, citation);
+      return element('li', {}, href ? element('a', { href, text: `[${key}]` }) : `[${key}]`, ` ${citation}`);
     });
     this.after.append(
       element('h3', { text: 'Try this' }),

@@ -11,7 +11,7 @@ const RUNS = [
   { name: 'A-search, energy only', integrator: { type: 'a-search', momentum: false }, colour: 'a-search' },
   { name: 'A-search with momentum', integrator: { type: 'a-search', momentum: true }, colour: 'implicit-midpoint' },
 ];
-const percent = (v, digits = 0) => `${(100 * v).toFixed(digits)} %`;
+const percent = (v, digits = 0) => `${(100 * v).toFixed(digits)}\u00a0%`;
 
 class Momentum extends Experiment {
   static controls = [

@@ -9,7 +9,7 @@ const N = 12; // cells along an edge
 const SECONDS = 0.4;
 const SLOWLY = 3;
 const COLOURS = ['backward-euler', 'a-search'];
-const percent = (v) => `${Math.round(100 * v)} %`;
+const percent = (v) => `${Math.round(100 * v)}\u00a0%`;
 
 const scene = (solver, k) => ({
   brio: 1, time: { h: H }, integrator: 'backward-euler', solver,
@@ -152,11 +152,12 @@ export default {
     <p>Nobody sees an error: it looks like a heavier, lazier cloth. If you tune its material by eye,
     you tune the number of iterations.</p>`,
   equation: tex`\begin{gathered}
-    \underbrace{(M + h^2 L)}_{\text{the same in every step}} \one{x^{(j+1)}} = M\,(x_0 + h v_0) + h^2 J\, p\bigl(\one{x^{(j)}}\bigr) \\[0.4em]
+    (M + h^2 L)\; \one{x^{(j+1)}} = M\,(x_0 + h v_0) + h^2 J\, p(\one{x^{(j)}}) \\[0.6em]
     \one{x^{(0)},\; x^{(1)},\; \dots,\; x^{(10)}} \;\longrightarrow\; \cdots \;\longrightarrow\; \two{x^{(\infty)}}
     \end{gathered}`,
   terms: `${inline`p(x)`} are the wishes of the threads, ${inline`L`} and ${inline`J`} add them up,
-    ${inline`M`} are the masses, ${inline`h`} is the time step. <b class="t1">Ten rounds</b> give
+    ${inline`M`} are the masses, ${inline`h`} is the time step. The bracket on the left is the same
+    in every step: it is prepared once. <b class="t1">Ten rounds</b> give
     ${inline`x^{(10)}`}; <b class="t2">the solution</b> is where the sequence leads to.`,
   manual: { 'local-global': 'Local/global solves: a fixed cost per frame' },
   papers: ['Liu2013', 'Bouaziz2014'],

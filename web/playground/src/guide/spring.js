@@ -10,7 +10,7 @@ const M = 1; // kg: one swing takes a second
 const PERIOD = 2 * Math.PI / Math.sqrt(K / M);
 const METHODS = ['forward-euler', 'backward-euler', 'symplectic-euler'];
 const NAMES = ['forward Euler', 'backward Euler', 'symplectic Euler'];
-const percent = (v) => `${Math.round(100 * v)} %`;
+const percent = (v) => `${Math.round(100 * v)}\u00a0%`;
 const EXPLODED = 1e6; // energies beyond that many times the first are not followed
 
 class Spring extends Experiment {
@@ -156,7 +156,7 @@ export default {
     ${inline`x`} and ${inline`v`} they take on the right: both old (<b class="t1">forward</b>), both
     new (<b class="t2">backward</b>), or one of each (<b class="t3">symplectic</b>). The last line is
     exact: forward Euler multiplies the energy in every step by what backward Euler divides it by.`,
-  manual: { integrators: 'Choosing an integrator', theory: 'The theory, from springs to contact' },
+  manual: { integrators: 'Choosing an integrator', theory: 'Theory, by paper' },
   papers: ['Gentle2025', 'Hairer2006'],
   Experiment: Spring,
 };

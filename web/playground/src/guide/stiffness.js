@@ -168,8 +168,8 @@ export default {
   ],
   why: `<p>Every point of the diagram is one spring. Only two numbers matter:
     <b class="t1">X</b>, the damping times the step, and <b class="t2">Y</b>, the stiffness times the
-    step <em>squared</em>. Blue: vibrations fade. Green-grey: they keep their size. Orange: they
-    grow, so any tiny error becomes an explosion. The engine measured each of the 9216 cells by
+    step <em>squared</em>. Blue: vibrations fade, or at least keep their size.
+    Orange: they grow, so any tiny error becomes an explosion. The engine measured each of the 9216 cells by
     taking steps there.</p>
     <p>Because of the square, half the step allows four times the stiffness. Read it the other way:
     a spring four times as stiff needs steps half as long, twice as many of them. That is the price
