@@ -1,5 +1,6 @@
 // Typesets the formulas of the guide while the page is built: tex`...` (a line of its own) and
-// inline`...` in src/guide become HTML of KaTeX, with MathML beside it for screen readers. Its style
+// inline`...` in src/guide become HTML of KaTeX, with MathML beside it for screen readers. Its
+// style
 // and the fonts that the formulas use go into the page; no script does.
 // \one{...} to \five{...} are the terms of a formula that have the colours of the picture.
 import { readFileSync } from 'node:fs';
@@ -29,12 +30,15 @@ const FONTS = ['Main-Regular', 'Math-Italic', 'Size1-Regular', 'Size2-Regular'];
 export function equationStyle() {
   const folder = dirname(createRequire(import.meta.url).resolve('katex/dist/katex.min.css'));
   const data = (name) => readFileSync(join(folder, 'fonts', name)).toString('base64');
-  return readFileSync(join(folder, 'katex.min.css'), 'utf8').replace(/@font-face\{[^}]*\}/g, (face) => {
-    const [, name] = /fonts\/KaTeX_([\w-]+)\.woff2/.exec(face);
-    if (!FONTS.includes(name)) return '';
-    const source = `url(data:font/woff2;base64,${data(`KaTeX_${name}.woff2`)}) format("woff2")`;
-    return face.replace(/src:[^;}]*/, `src:${source}`);
-  });
+  return readFileSync(join(folder, 'katex.min.css'), 'utf8').replace(
+    /@font-face\{[^}]*\}/g,
+    (face) => {
+      const [, name] = /fonts\/KaTeX_([\w-]+)\.woff2/.exec(face);
+      if (!FONTS.includes(name)) return '';
+      const source = `url(data:font/woff2;base64,${data(`KaTeX_${name}.woff2`)}) format("woff2")`;
+      return face.replace(/src:[^;}]*/, `src:${source}`);
+    },
+  );
 }
 
 const literal = /\b(tex|inline)`([^`]*)`/g;

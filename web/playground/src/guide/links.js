@@ -1,6 +1,10 @@
-// Where the manual and the papers are. The page is one file: in a source tree the manual lies beside
+// Where the manual and the papers are. The page is one file: in a source tree the manual lies
+// beside
 // its folder, where brio is installed among the documents.
-const PLACES = [[/\/share\/brio\/[^/]*$/, '../doc/brio/'], [/./, '../docs/']];
+const PLACES = [
+  [/\/share\/brio\/[^/]*$/, '../doc/brio/'],
+  [/./, '../docs/'],
+];
 
 export function manualLink(page) {
   if (location.protocol !== 'file:') return null; // what serves the page does not serve the manual
