@@ -102,6 +102,8 @@ if [ -e "$page" ] && [ -d web/playground/node_modules/playwright-core ] && comma
         FOLD=1 SIZES=$3 THEMES=$4 node web/playground/shots.mjs "$page" "$work/tabs" "$2" >/dev/null
         keep "$work/tabs/$2-$3-$4.png" "$1"
     }
+    tab guide-spring.png chapter-spring 1180x740 light
+    tab guide-contact.png chapter-contact 1180x740 dark
     tab playground-cloth.png cut 1180x740 light
     tab playground-soft.png bunnies 1180x740 light
     tab playground-dial.png dial 1180x740 dark

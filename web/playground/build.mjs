@@ -5,7 +5,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { equations } from './equations.mjs';
+import { equationStyle, equations } from './equations.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2] || join(here, '..', 'build'));
@@ -21,7 +21,7 @@ const result = await build({
 const script = result.outputFiles[0].text.replaceAll('</script', '<\\/script');
 const engine = gzipSync(readFileSync(join(module, 'engine.wasm')), { level: 9 }).toString('base64');
 const page = readFileSync(join(here, 'index.html'), 'utf8')
-  .replace('/*style*/', () => readFileSync(join(here, 'node_modules', 'uplot', 'dist', 'uPlot.min.css'), 'utf8') + readFileSync(join(here, 'style.css'), 'utf8') + readFileSync(join(here, 'guide.css'), 'utf8'))
+  .replace('/*style*/', () => readFileSync(join(here, 'node_modules', 'uplot', 'dist', 'uPlot.min.css'), 'utf8') + readFileSync(join(here, 'style.css'), 'utf8') + equationStyle() + readFileSync(join(here, 'guide.css'), 'utf8'))
   .replace('/*engine*/', () => engine)
   .replace('/*script*/', () => script);
 const file = join(out, 'playground.html');

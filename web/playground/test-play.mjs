@@ -1,41 +1,72 @@
-// The free playground in Chromium, what it tells and shows: methods, explosions, joules, the camera,
+// The free playground in Chromium, what it tells and shows: methods, explosions, joules, the
+// camera,
 // round bodies, swatches, the solver.
 export function playTests({ test, check, openStill }) {
   test('eight_methods_first_all_behind', async () => {
     const page = await openStill('#tab=soft&scene=cube&n=2');
     const seen = await page.evaluate(() => ({
       first: [...document.querySelector('[data-key=integrator]').options].map((o) => o.value),
-      all: window.brio.engine.methods.filter((m) => !['static', 'runge-kutta'].includes(m.name)).map((m) => m.name),
+      all: window.brio.engine.methods
+        .filter((m) => !['static', 'runge-kutta'].includes(m.name))
+        .map((m) => m.name),
     }));
     check(seen.first.length === 8 && seen.first.includes('a-search'), `the menu has ${seen.first}`);
     await page.click('.all-methods summary');
-    const list = await page.evaluate(() => [...document.querySelectorAll('[data-choose]')].map((b) => ({ name: b.dataset.choose, says: b.parentElement.textContent, off: b.disabled })));
-    check(String(list.map((m) => m.name)) === String(seen.all), 'the list of all methods lacks some');
+    const list = await page.evaluate(() =>
+      [...document.querySelectorAll('[data-choose]')].map((b) => ({
+        name: b.dataset.choose,
+        says: b.parentElement.textContent,
+        off: b.disabled,
+      })),
+    );
+    check(
+      String(list.map((m) => m.name)) === String(seen.all),
+      'the list of all methods lacks some',
+    );
     const { summary } = await page.evaluate(() => window.brio.engine.method('tr-bdf2'));
-    check(list.find((m) => m.name === 'tr-bdf2').says.includes(summary), 'its sentence is not that of the registry');
-    check(list.some((m) => m.off && m.says.length > m.name.length + 20), 'what cannot be chosen does not say why');
+    check(
+      list.find((m) => m.name === 'tr-bdf2').says.includes(summary),
+      'its sentence is not that of the registry',
+    );
+    check(
+      list.some((m) => m.off && m.says.length > m.name.length + 20),
+      'what cannot be chosen does not say why',
+    );
     await page.click('[data-choose=tr-bdf2]');
-    const now = await page.evaluate(() => ({ method: window.brio.bench.worlds[0].method, menu: document.querySelector('[data-key=integrator]').value }));
+    const now = await page.evaluate(() => ({
+      method: window.brio.bench.worlds[0].method,
+      menu: document.querySelector('[data-key=integrator]').value,
+    }));
     check(now.method === 'tr-bdf2' && now.menu === 'tr-bdf2', JSON.stringify(now));
   });
 
   test('explosions_are_told_with_their_reason', async () => {
     const page = await openStill('#tab=soft&scene=cube&n=2');
-    const run = (name) => page.evaluate((method) => {
-      const b = window.brio.bench;
-      b.start();
-      b.setMethod(0, method, {});
-      b.setPlaying(true);
-      for (let k = 0; k < 300 && !b.exploded && b.stepNow(1); k++) b.record();
-      const said = b.message.hidden ? '' : b.message.textContent, playing = b.playing;
-      b.setPlaying(false);
-      return { exploded: b.exploded, said, playing };
-    }, name);
-    const bad = await run('bdf4'), good = await run('a-search');
+    const run = (name) =>
+      page.evaluate((method) => {
+        const b = window.brio.bench;
+        b.start();
+        b.setMethod(0, method, {});
+        b.setPlaying(true);
+        for (let k = 0; k < 300 && !b.exploded && b.stepNow(1); k++) b.record();
+        const said = b.message.hidden ? '' : b.message.textContent,
+          playing = b.playing;
+        b.setPlaying(false);
+        return { exploded: b.exploded, said, playing };
+      }, name);
+    const bad = await run('bdf4'),
+      good = await run('a-search');
     console.log(bad.said);
-    check(bad.exploded && !bad.playing && /^Exploded at .* J.*Why: bdf4 lets vibrations grow/.test(bad.said), JSON.stringify(bad));
+    check(
+      bad.exploded &&
+        !bad.playing &&
+        /^Exploded at .* J.*Why: bdf4 lets vibrations grow/.test(bad.said),
+      JSON.stringify(bad),
+    );
     check(!good.exploded && good.playing && !good.said, JSON.stringify(good));
-    await page.evaluate(() => window.brio.open('tab=phase&integrators=forward-euler,backward-euler&h=15&k=100&play=0'));
+    await page.evaluate(() =>
+      window.brio.open('tab=phase&integrators=forward-euler,backward-euler&h=15&k=100&play=0'),
+    );
     const said = await page.evaluate(() => {
       window.brio.bench.stepNow(60);
       return window.brio.bench.message.textContent;
@@ -45,43 +76,69 @@ export function playTests({ test, check, openStill }) {
 
   test('the_dial_is_in_joules_above_rest', async () => {
     const page = await openStill('#tab=dial&n=2&level=0.5');
-    const r = await page.evaluate(() => ({ text: document.querySelector('[data-key=level]').getAttribute('aria-valuetext'), joules: 0.5 * (window.brio.bench.first - window.brio.bench.ground) }));
-    check(/ J above rest$/.test(r.text) && Math.abs(parseFloat(r.text) - r.joules) < 1e-3 * r.joules, JSON.stringify(r));
+    const r = await page.evaluate(() => ({
+      text: document.querySelector('[data-key=level]').getAttribute('aria-valuetext'),
+      joules: 0.5 * (window.brio.bench.first - window.brio.bench.ground),
+    }));
+    check(
+      / J above rest$/.test(r.text) && Math.abs(parseFloat(r.text) - r.joules) < 1e-3 * r.joules,
+      JSON.stringify(r),
+    );
   });
 
   test('camera_above_the_floor_and_round_bodies', async () => {
     const page = await openStill('#tab=soft&scene=balls&n=1');
     const r = await page.evaluate(() => {
-      const b = window.brio.bench, v = b.views[0];
+      const b = window.brio.bench,
+        v = b.views[0];
       v.camera.position.set(0.3, b.scene.room.floor - 0.8, 0.6);
       v.controls.update();
-      const height = v.camera.position.y - b.scene.room.floor, flat = v.surfaces.some((m) => m.material.flatShading);
+      const height = v.camera.position.y - b.scene.room.floor,
+        flat = v.surfaces.some((m) => m.material.flatShading);
       window.brio.open('tab=soft&scene=cube&n=2&play=0');
-      return { height, flat, cube: window.brio.bench.views[0].surfaces.every((m) => m.material.flatShading) };
+      return {
+        height,
+        flat,
+        cube: window.brio.bench.views[0].surfaces.every((m) => m.material.flatShading),
+      };
     });
     check(r.height > 0, `the camera is ${r.height} m above the floor`);
     check(!r.flat && r.cube, 'balls have flat faces, or the cube has none');
     // The solver is shown where there is something to solve.
-    const shown = (name) => page.evaluate((n) => {
-      window.brio.bench.setMethod(0, n, {});
-      return !!document.querySelector('[data-key=solver]')?.offsetParent;
-    }, name);
-    check((await shown('a-search')) && !(await shown('verlet')) && (await shown('bdf2')), 'the solver is shown where it does nothing');
+    const shown = (name) =>
+      page.evaluate((n) => {
+        window.brio.bench.setMethod(0, n, {});
+        return !!document.querySelector('[data-key=solver]')?.offsetParent;
+      }, name);
+    check(
+      (await shown('a-search')) && !(await shown('verlet')) && (await shown('bdf2')),
+      'the solver is shown where it does nothing',
+    );
   });
 
   test('swatches_stand_out_in_both_themes', async () => {
     const page = await openStill('#tab=phase');
     for (const theme of ['dark', 'light']) {
       const least = await page.evaluate((name) => {
-        if (document.documentElement.dataset.theme !== name) document.getElementById('theme').click();
+        if (document.documentElement.dataset.theme !== name)
+          document.getElementById('theme').click();
         const light = (text) => {
-          const rgb = text.match(/[\d.]+/g).slice(0, 3).map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+          const rgb = text
+            .match(/[\d.]+/g)
+            .slice(0, 3)
+            .map((c) => c / 255)
+            .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
           return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2] + 0.05;
         };
         document.querySelectorAll('details').forEach((d) => (d.open = true));
         const panel = light(getComputedStyle(document.querySelector('.panel')).backgroundColor);
-        const swatches = [...document.querySelectorAll('.checks .swatch')].map((s) => light(getComputedStyle(s).backgroundColor));
-        return { count: swatches.length, ratio: Math.min(...swatches.map((s) => Math.max(s, panel) / Math.min(s, panel))) };
+        const swatches = [...document.querySelectorAll('.checks .swatch')].map((s) =>
+          light(getComputedStyle(s).backgroundColor),
+        );
+        return {
+          count: swatches.length,
+          ratio: Math.min(...swatches.map((s) => Math.max(s, panel) / Math.min(s, panel))),
+        };
       }, theme);
       check(least.count > 20 && least.ratio >= 2.95, `${theme}: ${JSON.stringify(least)}`);
     }

@@ -2,16 +2,34 @@
 // colours of Okabe and Ito; the others walk round the hues. On every theme a colour is as light or
 // as dark as its contrast with the page asks for.
 const chosen = {
-  'a-search': '#1a80c4', 'backward-euler': '#d55e00', 'implicit-midpoint': '#009e73',
-  'bdf2': '#cc79a7', 'bdf3': '#8f5fa8', 'bdf4': '#5c3d8a', 'forward-euler': '#c2185b',
-  'symplectic-euler': '#7b61c9', 'verlet': '#56a4d9', 'rk4': '#b8860b', 'trapezoidal': '#2a9d8f',
-  'pbd-verlet': '#8c6d46', 'blend': '#3c7a3c', 'a-1': '#4b8bbe', 'variational': '#6a994e',
-  'theta': '#a05195', 'newmark': '#f08c2e',
+  'a-search': '#1a80c4',
+  'backward-euler': '#d55e00',
+  'implicit-midpoint': '#009e73',
+  bdf2: '#cc79a7',
+  bdf3: '#8f5fa8',
+  bdf4: '#5c3d8a',
+  'forward-euler': '#c2185b',
+  'symplectic-euler': '#7b61c9',
+  verlet: '#56a4d9',
+  rk4: '#b8860b',
+  trapezoidal: '#2a9d8f',
+  'pbd-verlet': '#8c6d46',
+  blend: '#3c7a3c',
+  'a-1': '#4b8bbe',
+  variational: '#6a994e',
+  theta: '#a05195',
+  newmark: '#f08c2e',
 };
 
 export const parts = {
-  kinetic: '#e69f00', elastic: '#0072b2', gravity: '#009e73', total: '#888', target: '#cc3d6e',
-  momentum: '#7b61c9', angular: '#d55e00', alpha: '#56a4d9',
+  kinetic: '#e69f00',
+  elastic: '#0072b2',
+  gravity: '#009e73',
+  total: '#888',
+  target: '#cc3d6e',
+  momentum: '#7b61c9',
+  angular: '#d55e00',
+  alpha: '#56a4d9',
 };
 export const bodies = ['#4f86c6', '#e08e45', '#5aa469', '#b56576', '#8d79c4'];
 
@@ -22,7 +40,9 @@ const pages = { light: '#f6f7f9', dark: '#1a2028' }; // the harder one of page a
 const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 
 function luminance(rgb) {
-  const [r, g, b] = rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  const [r, g, b] = rgb
+    .map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 

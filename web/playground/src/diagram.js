@@ -6,7 +6,9 @@ export const SLACK = 1e-7; // a radius that is 1 to round-off
 export class Diagram {
   constructor() {
     this.picture = Object.assign(document.createElement('canvas'), { width: CELLS, height: CELLS });
-    this.order = Array.from({ length: CELLS * CELLS }, (_, i) => i).sort((a, b) => coarse(a) - coarse(b));
+    this.order = Array.from({ length: CELLS * CELLS }, (_, i) => i).sort(
+      (a, b) => coarse(a) - coarse(b),
+    );
     this.start(null, { X: 1, Y: 1 });
   }
 
@@ -24,24 +26,31 @@ export class Diagram {
   // Measures for some milliseconds; false: nothing was left to do.
   work(milliseconds) {
     if (this.done) return false;
-    const { X, Y } = this.range, begin = performance.now();
+    const { X, Y } = this.range,
+      begin = performance.now();
     while (!this.done && performance.now() - begin < milliseconds) {
-      const c = this.order[this.next++], i = c % CELLS, j = Math.floor(c / CELLS);
-      this.radius[c] = this.oscillator.radius(X * (i + 0.5) / CELLS, Y * (j + 0.5) / CELLS);
+      const c = this.order[this.next++],
+        i = c % CELLS,
+        j = Math.floor(c / CELLS);
+      this.radius[c] = this.oscillator.radius((X * (i + 0.5)) / CELLS, (Y * (j + 0.5)) / CELLS);
       this.paint(c);
     }
     return true;
   }
 
-  // One pixel a cell; a cell of the coarse picture stands for its neighbours until they are measured.
+  // One pixel a cell; a cell of the coarse picture stands for its neighbours until they are
+  // measured.
   paint(c) {
-    const i = c % CELLS, j = Math.floor(c / CELLS), size = (i | j) & 3 ? 1 : 4;
+    const i = c % CELLS,
+      j = Math.floor(c / CELLS),
+      size = (i | j) & 3 ? 1 : 4;
     const g = this.picture.getContext('2d');
     g.fillStyle = shade(this.radius[c], document.documentElement.dataset.theme === 'dark');
     g.fillRect(i, CELLS - j - size, size, size);
   }
 
-  // After another theme: in the order of measuring, so that the fine picture lies on the coarse one.
+  // After another theme: in the order of measuring, so that the fine picture lies on the coarse
+  // one.
   repaint() {
     this.picture.getContext('2d').clearRect(0, 0, CELLS, CELLS);
     for (let k = 0; k < this.next; k++) this.paint(this.order[k]);
@@ -55,7 +64,8 @@ export class Diagram {
 
 // Every fourth cell of every fourth row first.
 function coarse(c) {
-  const i = c % CELLS, j = Math.floor(c / CELLS);
+  const i = c % CELLS,
+    j = Math.floor(c / CELLS);
   return ((i | j) & 3 ? 1e6 : 0) + c;
 }
 

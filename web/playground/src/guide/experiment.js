@@ -3,6 +3,10 @@
 import { BrioError } from 'brio-engine';
 import { element } from '../controls.js';
 
+// The name of the first case that is true: {name: whether}.
+export const firstTrue = (cases, otherwise) =>
+  Object.keys(cases).find((name) => cases[name]) ?? otherwise;
+
 export class Experiment {
   // {key, label, value, ...} as `slider` takes them, or with `choices: [{value, text}]`
   static controls = [];

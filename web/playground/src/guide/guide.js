@@ -19,7 +19,10 @@ const button = (key, text, onclick, more = {}) =>
 
 export class Guide {
   constructor(root, engine, params, changed) {
-    const number = Math.max(0, chapters.findIndex((c) => c.id === params.get('chapter')));
+    const number = Math.max(
+      0,
+      chapters.findIndex((c) => c.id === params.get('chapter')),
+    );
     Object.assign(this, { root, engine, changed, number, chapter: chapters[number] });
     this.behind = 0;
     this.guess = null;
@@ -43,7 +46,8 @@ export class Guide {
   }
 
   params() {
-    const q = new URLSearchParams(), first = this.lab.defaults();
+    const q = new URLSearchParams(),
+      first = this.lab.defaults();
     for (const [key, value] of Object.entries(this.lab.values))
       if (value !== first[key]) q.set(key, value);
     if (this.guess) q.set('guess', this.guess);
@@ -61,19 +65,40 @@ export class Guide {
     this.controls = element('div', { class: 'controls', role: 'group', 'aria-label': 'Change it' });
     this.playButton = button('play', 'Play', () => this.play(!this.playing), { class: 'primary' });
     this.clock = element('span', { class: 'status' });
-    const toolbar = element('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Experiment' },
-      this.playButton, button('step', 'Step', () => this.single()),
-      button('reset', 'Start again', () => this.restart()), this.clock);
+    const toolbar = element(
+      'div',
+      { class: 'toolbar', role: 'toolbar', 'aria-label': 'Experiment' },
+      this.playButton,
+      button('step', 'Step', () => this.single()),
+      button('reset', 'Start again', () => this.restart()),
+      this.clock,
+    );
     toolbar.hidden = !chapter.Experiment.plays;
-    const lab = element('section', { class: 'lab', 'aria-label': 'Experiment' },
-      this.stage, this.side, toolbar, this.controls, this.numbers);
+    const lab = element(
+      'section',
+      { class: 'lab', 'aria-label': 'Experiment' },
+      this.stage,
+      this.side,
+      toolbar,
+      this.controls,
+      this.numbers,
+    );
     this.after = element('div', { class: 'read after', hidden: true });
     this.buildAfter();
-    this.article = element('article', { class: `chapter chapter-${chapter.id}` },
-      element('div', { class: 'read' },
+    this.article = element(
+      'article',
+      { class: `chapter chapter-${chapter.id}` },
+      element(
+        'div',
+        { class: 'read' },
         element('p', { class: 'kicker', text: `Chapter ${number + 1} of ${chapters.length}` }),
-        element('h2', { text: chapter.title }), html('div', {}, chapter.intro), this.prediction()),
-      lab, this.after);
+        element('h2', { text: chapter.title }),
+        html('div', {}, chapter.intro),
+        this.prediction(),
+      ),
+      lab,
+      this.after,
+    );
     this.root.replaceChildren(this.article);
   }
 
@@ -82,39 +107,80 @@ export class Guide {
     this.options = Object.entries(options).map(([value, text]) => {
       const input = element('input', { type: 'radio', name: 'guess', value });
       input.addEventListener('change', () => this.choose(value));
-      return element('label', { class: 'option', 'data-guess': value }, input, element('span', { text }));
+      return element(
+        'label',
+        { class: 'option', 'data-guess': value },
+        input,
+        element('span', { text }),
+      );
     });
     this.verdict = element('p', { class: 'judgement', role: 'status' });
     this.skip = button('skip', 'Show me without a guess', () => this.tell(), { class: 'quiet' });
-    return element('form', { class: 'predict' },
-      element('fieldset', {},
+    return element(
+      'form',
+      { class: 'predict' },
+      element(
+        'fieldset',
+        {},
         element('legend', {}, element('span', { class: 'kicker', text: 'Your prediction' }), ask),
-        ...this.options),
-      this.verdict, this.skip);
+        ...this.options,
+      ),
+      this.verdict,
+      this.skip,
+    );
   }
 
   buildAfter() {
-    const { chapter, engine, number } = this, next = chapters[number + 1];
+    const { chapter, engine, number } = this,
+      next = chapters[number + 1];
     const manual = Object.entries(chapter.manual).map(([page, title]) => {
       const href = manualLink(page);
-      return element('li', {}, 'Manual: ', href ? element('a', { href, text: title }) : title, ` (docs/${page}.md)`);
+      return element(
+        'li',
+        {},
+        'Manual: ',
+        href ? element('a', { href, text: title }) : title,
+        ` (docs/${page}.md)`,
+      );
     });
     const papers = chapter.papers.map((key) => {
-      const citation = engine.citations[key];
-      return element('li', {}, element('a', { href: paperLink(key, citation), text: `[${key}]` }), ` ${citation}`);
+      const citation = engine.citations[key],
+        href = paperLink(key, citation);
+      return element(
+        'li',
+        {},
+        href ? element('a', { href, text: `[${key}]` }) : `[${key}]`,
+        ` ${citation}`,
+      );
     });
     this.after.append(
       element('h3', { text: 'Try this' }),
       html('ol', { class: 'tasks' }, chapter.tasks.map((t) => `<li>${t}</li>`).join('')),
-      element('h3', { text: 'What happened, and why' }), html('div', {}, chapter.why),
-      element('h3', { text: 'The equation' }), html('div', { class: 'equation', tabindex: 0, role: 'group', 'aria-label': 'The equation' }, chapter.equation),
+      element('h3', { text: 'What happened, and why' }),
+      html('div', {}, chapter.why),
+      element('h3', { text: 'The equation' }),
+      html(
+        'div',
+        { class: 'equation', tabindex: 0, role: 'group', 'aria-label': 'The equation' },
+        chapter.equation,
+      ),
       html('p', { class: 'terms' }, chapter.terms),
-      element('h3', { text: 'Read on' }), element('ul', { class: 'links' }, ...manual, ...papers),
+      element('h3', { text: 'Read on' }),
+      element('ul', { class: 'links' }, ...manual, ...papers),
       next
-        ? element('a', { class: 'next', href: `#chapter=${next.id}`, 'data-key': 'next' },
-          element('span', { class: 'kicker', text: `Chapter ${number + 2}` }), next.title)
-        : element('a', { class: 'next', href: '#tab=cloth', 'data-key': 'next' },
-          element('span', { class: 'kicker', text: 'Now it is yours' }), 'To the playground'));
+        ? element(
+            'a',
+            { class: 'next', href: `#chapter=${next.id}`, 'data-key': 'next' },
+            element('span', { class: 'kicker', text: `Chapter ${number + 2}` }),
+            next.title,
+          )
+        : element(
+            'a',
+            { class: 'next', href: '#tab=cloth', 'data-key': 'next' },
+            element('span', { class: 'kicker', text: 'Now it is yours' }),
+            'To the playground',
+          ),
+    );
   }
 
   buildControls() {
@@ -134,7 +200,12 @@ export class Guide {
       }
       const made = segmented({ key: c.key, label: c.label, options: c.choices, value }, change);
       this.shown[c.key] = made.show;
-      return element('div', { class: 'row choice' }, element('span', { class: 'name', text: c.label }), made.row);
+      return element(
+        'div',
+        { class: 'row choice' },
+        element('span', { class: 'name', text: c.label }),
+        made.row,
+      );
     });
     this.lab.onChange = (key, v) => this.shown[key](v); // where the experiment itself turns a knob
     this.controls.replaceChildren(...rows);
@@ -236,19 +307,38 @@ export class Guide {
     if (!now && performance.now() - (this.readAt ?? 0) < READ) return;
     this.readAt = performance.now();
     this.clock.textContent = this.chapter.seconds ? `t = ${this.lab.time.toFixed(2)} s` : '';
-    this.numbers.replaceChildren(...this.lab.readout().map(({ colour, name, value }) =>
-      element('div', {},
-        element('dt', {}, ...(colour ? [element('i', { class: 'swatch', style: `background:${colour}` })] : []), name),
-        element('dd', { text: value }))));
+    this.numbers.replaceChildren(
+      ...this.lab
+        .readout()
+        .map(({ colour, name, value }) =>
+          element(
+            'div',
+            {},
+            element(
+              'dt',
+              {},
+              ...(colour ? [element('i', { class: 'swatch', style: `background:${colour}` })] : []),
+              name,
+            ),
+            element('dd', { text: value }),
+          ),
+        ),
+    );
   }
 
   // The colours of the picture, for the words and the formula.
   tint() {
-    this.chapter.colours.forEach((name, k) => this.article.style.setProperty(`--t${k + 1}`, wordColour(name)));
+    this.chapter.colours.forEach((name, k) =>
+      this.article.style.setProperty(`--t${k + 1}`, wordColour(name)),
+    );
   }
 
   key(e) {
-    const does = { ' ': () => this.play(!this.playing), r: () => this.restart(), s: () => this.single() };
+    const does = {
+      ' ': () => this.play(!this.playing),
+      r: () => this.restart(),
+      s: () => this.single(),
+    };
     const action = does[e.key.toLowerCase()];
     action?.();
     return !!action;

@@ -1,8 +1,15 @@
-// Counts the edges of one body's surface that go through triangles of another's, by orientation tests
+// Counts the edges of one body's surface that go through triangles of another's, by orientation
+// tests
 // in double precision: nothing is closer than round-off in what the guide shows.
 const det = (a, b, c, d) => {
-  const u = [0, 1, 2].map((k) => b[k] - a[k]), v = [0, 1, 2].map((k) => c[k] - a[k]), w = [0, 1, 2].map((k) => d[k] - a[k]);
-  return u[0] * (v[1] * w[2] - v[2] * w[1]) - u[1] * (v[0] * w[2] - v[2] * w[0]) + u[2] * (v[0] * w[1] - v[1] * w[0]);
+  const u = [0, 1, 2].map((k) => b[k] - a[k]),
+    v = [0, 1, 2].map((k) => c[k] - a[k]),
+    w = [0, 1, 2].map((k) => d[k] - a[k]);
+  return (
+    u[0] * (v[1] * w[2] - v[2] * w[1]) -
+    u[1] * (v[0] * w[2] - v[2] * w[0]) +
+    u[2] * (v[0] * w[1] - v[1] * w[0])
+  );
 };
 
 export function crosses([p, q], [a, b, c]) {
@@ -15,7 +22,8 @@ const points = (world, body) => {
   const x = world.positions(body);
   return (v) => [x[3 * v], x[3 * v + 1], x[3 * v + 2]];
 };
-const threes = (list) => Array.from({ length: list.length / 3 }, (_, t) => Array.from(list.slice(3 * t, 3 * t + 3)));
+const threes = (list) =>
+  Array.from({ length: list.length / 3 }, (_, t) => Array.from(list.slice(3 * t, 3 * t + 3)));
 
 function edges(triangles) {
   const seen = new Map();
@@ -32,7 +40,8 @@ const boxed = (list) => ({ list, box: [0, 1, 2].map((k) => span(list, k)) });
 const meet = (a, b) => a.box.every(([low, high], k) => low <= b.box[k][1] && b.box[k][0] <= high);
 
 function oneWay(world, of, through) {
-  const at = points(world, of), other = points(world, through);
+  const at = points(world, of),
+    other = points(world, through);
   const walls = threes(world.triangles(through)).map((t) => boxed(t.map(other)));
   const lines = edges(threes(world.triangles(of))).map((e) => boxed(e.map(at)));
   return lines.filter((e) => walls.some((t) => meet(e, t) && crosses(e.list, t.list))).length;

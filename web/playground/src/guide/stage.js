@@ -9,8 +9,16 @@ export class Stage {
     this.box = element('div', { class: 'views' });
     parent.append(this.box);
     this.views = names.map(({ text, colour }) => {
-      const canvas = element('canvas', { role: 'img', 'aria-label': `${text}: drag to turn the view` });
-      const badge = element('div', { class: 'badge' }, element('i', { class: 'dot', style: `background:${colour}` }), element('span', { text }));
+      const canvas = element('canvas', {
+        role: 'img',
+        'aria-label': `${text}: drag to turn the view`,
+      });
+      const badge = element(
+        'div',
+        { class: 'badge' },
+        element('i', { class: 'dot', style: `background:${colour}` }),
+        element('span', { text }),
+      );
       this.box.append(element('div', { class: 'view' }, canvas, badge));
       const view = new View3D(canvas);
       view.badge = badge.lastChild;
