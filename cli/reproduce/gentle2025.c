@@ -239,7 +239,7 @@ static void linearly_implicit(Report *r)
         brio_sim_free(sim);
     }
     report_value(r, 0, moved, 0, "held vertices move by, m");
-    report_value(r, 1, solves, 0, "linear systems a step, at most");
+    report_value(r, 1, solves, 0, "linear systems per step, at most");
     report_fact(r, calm, "the energy never rises above the first one");
     report_value(r, strain[1], strain[0], 1e-3,
                  "largest stretch at rest; beside it backward Euler's");
@@ -248,7 +248,7 @@ static void linearly_implicit(Report *r)
 REPRODUCTION(gentle2025_cloth){
     .name = "gentle2025-cloth",
     .paper = "Gentle2025",
-    .summary = "cloth by one linear system a step, with held vertices taken out",
+    .summary = "cloth with one linear system per step; fixed vertices are eliminated",
     .about = "The page derives the method and gives no numbers: what must hold is checked, beside "
              "backward Euler solved to the end. A drag of 2/s lets both come to rest.",
     .minutes = 0.1,

@@ -184,7 +184,8 @@ static void figure13(Report *r)
         char name[3][32];
         double ground = rest_of(r, drop);
         report_section(r,
-                       "%s: energy above that at rest (%.4g J) at the end, as a share of the first",
+                       "%s: energy above that at rest (%.4g J) at the end, as a fraction of the "
+                       "first",
                        drop->name, ground);
         if (isnan(ground)) continue;
         for (int k = 0; k < 3; k++) run_drop(r, drop, k, ground, name[k], &curve[d][k]);
