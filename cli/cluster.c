@@ -1,4 +1,4 @@
-/* The program under mpirun: every process runs main, the first one speaks. */
+/* The program under mpirun: every process runs main, the first one prints. */
 #include "commands.h"
 
 #ifdef BRIO_HAVE_MPI

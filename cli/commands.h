@@ -97,7 +97,7 @@ void catch_early_signals(void);
 /* For brio_sim_watch: ends a step when stop_wanted is set. */
 int stop_watch(void *user, const BrioIteration *iteration);
 
-/* Of a program that mpirun has started several times (cluster.c): only the first process speaks. */
+/* Of a program that mpirun has started several times (cluster.c): only the first process prints. */
 bool cluster_begin(void); /* false: it could not; a sentence was said */
 void cluster_end(void);
 bool cluster_is_root(void);

@@ -118,8 +118,8 @@ static void man_lines(const char *before, const char *text)
 
 static void man_page(void)
 {
-    printf(".TH BRIO 1 \"\" \"brio %s\" \"User Commands\"\n.SH NAME\nbrio \\- simulate things that "
-           "bend, stretch, bounce and collide\n.SH SYNOPSIS\n.nf\n",
+    printf(".TH BRIO 1 \"\" \"brio %s\" \"User Commands\"\n.SH NAME\nbrio \\- simulate soft "
+           "bodies, cloth and contact\n.SH SYNOPSIS\n.nf\n",
            brio_version());
     for (int i = 0; command_at(i); i++) {
         char before[64];

@@ -274,7 +274,7 @@ int write_intersections(const char *name, bool force, const double *x,
     FILE *file = create_file(&command_check, name, force, "give another name with -o");
     if (!file) return EXIT_USAGE;
     locale_t before = brio__c_locale_enter();
-    fputs("# edges (l) and what they meet: triangles (f) or edges, pair by pair\n", file);
+    fputs("# edges (l) and what they intersect: triangles (f) or edges, pair by pair\n", file);
     for (int64_t i = 0; i < count; i++) {
         const BrioIntersection *at = &found[i];
         bool triangle = at->other[2] >= 0;

@@ -1,4 +1,4 @@
-/* A process that can no longer do what a scene has no business to do: `--sandbox`. */
+/* Drops the permissions that a scene does not need: `--sandbox`. */
 #ifndef BRIO_CLI_SANDBOX_H
 #define BRIO_CLI_SANDBOX_H
 

@@ -13,7 +13,7 @@
  *   - whoever decides, decides on joined numbers, so that all processes decide alike.
  *
  * Without a partition (a system of one process) the functions do nothing. How processes speak is
- * the affair of cluster/. */
+ * the task of cluster/. */
 #ifndef BRIO_PARTITION_H
 #define BRIO_PARTITION_H
 
@@ -114,7 +114,7 @@ static inline void brio__partition_text(BrioPartition *partition, bool here, cha
         text[0] = 0;
 }
 
-/* Whether this process is the one that writes and speaks. */
+/* Whether this process is the one that writes files and messages. */
 static inline bool brio__partition_is_root(const BrioPartition *partition)
 {
     return !partition || partition->process == 0;

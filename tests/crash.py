@@ -8,7 +8,7 @@ continued with --resume. It must end with the bytes of a run that nothing distur
 missing. A full disk (ENOSPC) makes the run wait and go on by itself. A second run into the same
 folder is refused, and a folder that vanishes is told of.
 
-    crash.py BRIO [EVERY]      EVERY: tries every so many-th point only (1: all)
+    crash.py BRIO [EVERY]      EVERY: tries every Nth point only (1: all)
 
 strace injects the failures. Without it the test is skipped.
 """

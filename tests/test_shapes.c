@@ -52,7 +52,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Vertices - edges + triangles of a closed surface whose neighbours look to the same side: 2 for a
+/* Vertices - edges + triangles of a closed surface with consistent orientation: 2 for a
  * sphere, 0 for a torus. */
 static int64_t characteristic(const BrioMesh *mesh)
 {

@@ -31,7 +31,7 @@ typedef struct Bench {
 
 enum { CHUNK = 256 };
 
-/* Seconds for all elements once, the least of several rounds. what: 0 gradient, 1 projected
+/* Seconds for all elements once, the minimum of several rounds. what: 0 gradient, 1 projected
  * Hessian. */
 static double time_kernel(const Bench *b, const BrioEnergy *energy, bool one_lane, int what)
 {
@@ -108,16 +108,16 @@ static void compare_limits(const Kernel *kernel, const Bench *b, const Limits *l
     /* read: nodes 16, rest 80, positions 24 a vertex; written: 96 */
     double read_bytes = 16 + 80 + 24.0 * (double)b->sim->system->vertex_count / n;
     double limit = read_bytes / limits->reading + 96 / limits->writing;
-    snprintf(text, sizeof text, "  gradient: share of the flop limit (%.0f a tet)",
+    snprintf(text, sizeof text, "  gradient: fraction of the flop limit (%.0f per tet)",
              kernel->gradient_flops);
     figure("elements", text, 100 * kernel->gradient_flops * n / g / limits->flops, "%");
     if (large) {
         snprintf(text, sizeof text,
-                 "  gradient: share of the bandwidth limit (%.0f B read, 96 B written a tet)",
+                 "  gradient: fraction of the bandwidth limit (%.0f B read, 96 B written per tet)",
                  read_bytes);
         figure("elements", text, 100 * limit * n / g, "%");
     }
-    snprintf(text, sizeof text, "  Hessian: share of the flop limit (about %.0f a tet)",
+    snprintf(text, sizeof text, "  Hessian: fraction of the flop limit (about %.0f per tet)",
              kernel->hessian_flops);
     figure("elements", text, 100 * kernel->hessian_flops * n / H / limits->flops, "%");
     figure("elements", "  gradient and sum per vertex", n / time_evaluate(b) * 1e-6, "million/s");

@@ -327,11 +327,11 @@ REPRODUCTION(brio_momentum){
     .summary = "energy and momenta together: A-search with momenta beside the printed form and six "
                "rivals",
     .about =
-        "Each line: the share of rigid motion in kinetic plus elastic energy, mean over the "
-        "run; vib and el: the shares of vibration and elasticity; dL: the largest change of "
-        "angular momentum; H: how far the total energy went down and up, as a share of the "
-        "first or mean kinetic and elastic energy. References: explicit or second order at short "
-        "steps. Methods that do not take barriers or constraints say so.",
+        "Each line: the share of rigid motion in kinetic plus elastic energy, mean over the run; "
+        "vib and el: the shares of vibration and elasticity; dL: the largest change of angular "
+        "momentum; H: how far the total energy went down and up, as a fraction of the first or "
+        "mean kinetic and elastic energy. References: explicit or second order at short steps. "
+        "Methods that do not take barriers or constraints say so.",
     .minutes = 10,
     .run = run,
 };

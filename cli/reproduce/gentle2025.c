@@ -240,7 +240,7 @@ static void linearly_implicit(Report *r)
         strain[m] = largest_strain(sim);
         brio_sim_free(sim);
     }
-    report_number(r, 0, moved, "held vertices, which are no unknowns, move by, m");
+    report_number(r, 0, moved, "fixed vertices, which are no unknowns, move by, m");
     report_number(r, 1, solves, "linear systems per step, at most");
     report_fact(r, calm, "the energy never rises above the first one");
     report_value(r, strain[1], strain[0], 1e-3,
@@ -250,7 +250,7 @@ static void linearly_implicit(Report *r)
 REPRODUCTION(gentle2025_cloth){
     .name = "gentle2025-cloth",
     .paper = "Gentle2025",
-    .summary = "cloth by one linear system a step, with held vertices taken out",
+    .summary = "cloth with one linear system per step; fixed vertices are eliminated",
     .about = "The page derives the method and gives no numbers: what must hold is checked, beside "
              "backward Euler solved to the end. A drag of 2/s lets both come to rest.",
     .chosen = "springs, drag, 1e-3 between the two stretches",

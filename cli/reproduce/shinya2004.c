@@ -225,7 +225,7 @@ static const char *const method_name[METHODS] = {"implicit Euler, PCG", "explici
 static const double long_step = 0.01, air = 10;
 
 typedef struct Cost {
-    /* processor time of a simulated second on one thread, the least of several runs */
+    /* processor time of a simulated second on one thread, the minimum of several runs */
     double seconds;
     double work;   /* iterations of PCG, or explicit steps, of a simulated second */
     double height; /* of the centre of mass at the end */
@@ -235,7 +235,7 @@ typedef struct Cost {
 /* The paper measures processor time too; it does not count what else the machine does. */
 static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-/* The paper's implicit method solves one linear system a step. */
+/* The paper's implicit method solves one linear system per step. */
 static const char *implicit_method(void)
 {
     return brio_integrator("linearly-implicit-euler") ? "linearly-implicit-euler"

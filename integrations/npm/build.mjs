@@ -49,7 +49,7 @@ writeFileSync(
       name: 'brio-engine',
       version,
       description:
-        'Things that bend, stretch, bounce and collide: brio for browsers, workers and Node.js',
+        'brio simulates soft bodies, cloth and contact: for browsers, workers and Node.js',
       keywords: ['physics', 'simulation', 'soft body', 'cloth', 'contact', 'integrator', 'wasm'],
       license: 'MIT',
       type: 'module',

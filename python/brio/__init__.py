@@ -1,4 +1,4 @@
-"""brio: things that bend, stretch, bounce and collide.
+"""brio: simulation of soft bodies, cloth and contact.
 
 >>> import brio
 >>> with brio.load("cloth") as sim:

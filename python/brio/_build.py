@@ -54,7 +54,7 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
 
 
 def _script(times: Any, frames: Any, poses: Any, formula: Any) -> Optional[CScript]:
-    """How points move; None: not at all."""
+    """Motion of points; None: at rest."""
     if frames is None and poses is None and formula is None:
         return None
     script: CScript = lib.brio_default_script()
@@ -107,7 +107,7 @@ _SOLVER = ("tol", "max_iterations", "linear_tol", "max_halvings", "iterations", 
 
 
 class Builder:
-    """Puts a simulation together from arrays: bodies, what holds them, what they meet, forces,
+    """Builds a simulation from arrays: bodies, pins, joints, obstacles, forces,
     damping; ``sim`` ends it.
 
     Bodies are known by the numbers that ``body`` returns, 0, 1, ..., obstacles of all kinds by
@@ -247,7 +247,7 @@ class Builder:
         poses: Any = None,
         formula: Any = None,
     ) -> None:
-        """Vertices that stay where they are, along ``axes`` ("x", "xz") only, or that move: through
+        """Fixes vertices, along ``axes`` ("x", "xz") only, or moves them: through
         ``frames`` (m x n x 3) at ``times`` (s), by ``poses`` (rows t, shift, quaternion w x y z,
         scale) or by three formulas of t, x, y, z. docs/motion.md has the rules.
         """
@@ -320,7 +320,7 @@ class Builder:
         return -self._obstacles
 
     def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> int:
-        """A plane that vertices stay in front of, on the side of its normal; returns its number."""
+        """A plane; vertices stay on the side of its normal. Returns its number."""
         return self._meets(
             lib.brio_builder_plane,
             name,
@@ -336,7 +336,7 @@ class Builder:
         name: Optional[str] = None,
         **values: Any,
     ) -> int:
-        """A "sphere", "box", "cylinder" or "capsule" that vertices meet; returns its number.
+        """A "sphere", "box", "cylinder" or "capsule" as an obstacle; returns its number.
 
         ``values`` are those of the shape (``size``, ``radius``, ...), ``linear`` is a rotation (3 x
         3).
@@ -358,8 +358,8 @@ class Builder:
         linear: Any = None,
         name: Optional[str] = None,
     ) -> int:
-        """Ground by its heights: rows along z of heights along x, ``spacing`` apart, centred at the
-        origin; returns its number."""
+        """Ground given by heights: rows along z of heights along x, ``spacing`` apart, centred
+        at the origin; returns its number."""
         grid = np.ascontiguousarray(heights, dtype=np.float64)
         if grid.ndim != 2:
             raise ValueError(f"heights: expected rows and columns, got shape {grid.shape}")
@@ -377,7 +377,7 @@ class Builder:
         )
 
     def contact(self, **values: Any) -> None:
-        """How bodies meet each other and obstacles; what is not given is chosen.
+        """Contact of bodies with each other and with obstacles; missing values are automatic.
 
         ``law`` ("ipc", "cubic", "penalty" or one of yours), ``dhat``, ``kappa``, ``thickness``,
         ``mu``, ``epsv``, ``friction_iterations``, ``start`` ("strict", "relax" or "untangle": what
@@ -399,11 +399,11 @@ class Builder:
         lib.brio_builder_contact(self._live(), byref(definition))
 
     def friction(self, a: int, b: int, mu: float) -> None:
-        """The coefficient of friction of two bodies or obstacles, by their numbers."""
+        """Sets the friction coefficient of two bodies or obstacles, by their numbers."""
         self._call(lib.brio_builder_friction, a, b, mu)
 
     def exclude(self, a: int, b: int) -> None:
-        """Two bodies or obstacles pass through each other; twice the same body: it and itself."""
+        """Lets two bodies or obstacles pass through each other; the same body twice: itself."""
         self._call(lib.brio_builder_exclude, a, b)
 
     def obstacle(
@@ -417,8 +417,8 @@ class Builder:
         poses: Any = None,
         formula: Any = None,
     ) -> int:
-        """Triangles, segments or points that bodies meet, for contact by barriers; returns its
-        number. They stand still, or move as vertices of ``fix`` do."""
+        """An obstacle of triangles, segments or points, for barrier contact; returns its number.
+        It is at rest, or moves like vertices of ``fix``."""
         x = np.ascontiguousarray(vertices, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != 3 or len(x) == 0:
             raise ValueError(f"vertices: expected an array of shape (n, 3), got {x.shape}")
@@ -438,7 +438,7 @@ class Builder:
         return -self._obstacles
 
     def damping(self, type: str, **values: Any) -> None:
-        """A damping model ("rayleigh", ...: docs/damping.md) with its values; several act
+        """A damping model ("rayleigh", ...: docs/integrators.md) with its values; several act
         together."""
         model = CDamping()
         status = lib.brio_default_damping(type.encode(), byref(model), None)
@@ -451,7 +451,7 @@ class Builder:
         self._dampings.append(model)
 
     def rod(self, body_a: int, vertex_a: int, body_b: int, vertex_b: int) -> None:
-        """A rigid rod between two vertices, as long as they are apart; for integrators that take
+        """A rigid rod between two vertices that keeps their distance; for integrators that support
         rods."""
         self._call(lib.brio_builder_rod, body_a, vertex_a, body_b, vertex_b, float("nan"))
 
@@ -470,7 +470,7 @@ class Builder:
         name: Optional[str] = None,
         **values: Any,
     ) -> None:
-        """A force beside gravity, as ``forces`` of a scene has them; ``bodies`` are numbers.
+        """A force in addition to gravity, as in ``forces`` of a scene; ``bodies`` are numbers.
         ``values`` are those of the type.
 
         With ``type="function"``: ``function(x, v, time)`` returns forces (n x 3) for positions and

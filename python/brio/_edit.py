@@ -14,7 +14,7 @@ __all__ = ["Edit"]
 
 
 class Edit(Builder):
-    """A builder that begins with all that a simulation has, as it is now. ``Sim.edit`` makes it.
+    """A builder that starts with the current content of a simulation. ``Sim.edit`` creates it.
 
     What a ``with`` block of it adds and removes is done at once at its end. If it is refused, or an
     exception leaves the block, the simulation stays as it was. Numbers of bodies and obstacles
@@ -50,7 +50,7 @@ class Edit(Builder):
             self._pointer = None
 
     def commit(self) -> None:
-        """Makes the changes; the end of a ``with`` block does it."""
+        """Applies the changes; the end of a ``with`` block does it."""
         sim, error = self._sim, CError()
         sim._no_views()
         status = sim._call(lib.brio_sim_commit, self._live(), byref(error))
@@ -65,7 +65,7 @@ class Edit(Builder):
         raise Error("an edit changes its simulation: commit it")
 
     def remove_body(self, body: Body) -> None:
-        """A body with its pins, attachments, rods, and the forces on it alone."""
+        """Removes a body with its pins, attachments, rods, and the forces on it alone."""
         number = self._sim._body(body) if isinstance(body, str) else body
         self._call(lib.brio_builder_remove_body, number)
         self._counts[number] = 0
@@ -83,7 +83,7 @@ class Edit(Builder):
         self._call(lib.brio_builder_remove_force, name.encode())
 
     def detach(self, body: int, vertex: int) -> None:
-        """All attachments of a vertex go."""
+        """Removes all attachments of a vertex."""
         self._call(lib.brio_builder_detach, body, vertex)
 
     def unfix(self, body: int, vertices: Any) -> None:
@@ -92,7 +92,7 @@ class Edit(Builder):
         self._call(lib.brio_builder_unfix, body, freed.ctypes, len(freed))
 
     def cut(self, body: int, point: Vector, normal: Vector) -> int:
-        """Cuts a body along a plane: elements on both sides come apart, none is divided. Returns
+        """Cuts a body along a plane: elements on both sides separate, none is divided. Returns
         how many faces, edges or springs were cut."""
         count = c_int64()
         self._call(

@@ -214,12 +214,12 @@ class Run:
         return self._trajectories[body]
 
     def triangles(self, body: str) -> np.ndarray:
-        """What is drawn of it: n x 3 numbers of vertices of its trajectory."""
+        """The drawn triangles: n x 3 vertex numbers of its trajectory."""
         return self[body]._part.triangles
 
     def energy(self) -> Any:
-        """The table energy.csv: a pandas.DataFrame where pandas is there, else a structured
-        array."""
+        """The table energy.csv: a pandas.DataFrame if pandas is installed, otherwise a
+        structured array."""
         table = read_energy(self.folder)
         try:
             import pandas

@@ -212,8 +212,8 @@ def compare(
     force: bool = False,
     progress: Optional[bool] = None,
 ) -> Dict[str, Any]:
-    """One scene with many integrators and step sizes, as ``brio compare``; returns what it writes
-    to compare.json.
+    """Runs one scene with several integrators and step sizes, as ``brio compare``; returns what it
+    writes to compare.json.
 
     An integrator is a name, one of yours too, or a map with ``type`` and parameters; a step size is
     a number or a text like ``"1/120"``. Without ``out`` the folder with plots and report.html is
@@ -274,22 +274,22 @@ def _names(at: Any) -> List[str]:
 
 
 def laws() -> List[str]:
-    """Names of all contact laws, those of yours included."""
+    """Names of all contact laws, your own included."""
     return _names(lib.brio_law_at)
 
 
 def forces() -> List[str]:
-    """Names of all forces, those of yours included."""
+    """Names of all forces, your own included."""
     return _names(lib.brio_force_at)
 
 
 def integrators() -> List[str]:
-    """Names of all integrators, those of yours included."""
+    """Names of all integrators, your own included."""
     return _names(lib.brio_integrator_at)
 
 
 def materials() -> List[str]:
-    """Names of all materials, those of yours included."""
+    """Names of all materials, your own included."""
     return _names(lib.brio_material_at)
 
 
@@ -306,7 +306,7 @@ def scenes() -> List[str]:
 
 
 def version() -> str:
-    """Of the library."""
+    """Version of the library."""
     return _text(lib.brio_version())
 
 
@@ -316,7 +316,7 @@ def isa() -> str:
 
 
 def threads() -> int:
-    """How many threads brio uses."""
+    """Number of threads that brio uses."""
     return lib.brio_threads()
 
 
@@ -331,7 +331,7 @@ _log: Any = None
 
 
 def set_log(function: Optional[Callable[[str, str], None]]) -> None:
-    """A function of (level, message) that hears what the library has to say; None: silence. Levels
+    """Sets a function of (level, message) for messages of the library; None: silence. Levels
     are "debug", "info", "warning" and "error".
 
     An exception in it comes out of the call during which it was raised.

@@ -167,7 +167,7 @@ def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
 
 
 class Iteration(NamedTuple):
-    """A look into a step while it is made: the step's number from 1, start and length (s) of the
+    """One iteration of a solve within a step: the step's number from 1, start and length (s) of the
     piece of it that is tried and how often it was halved, iterations that
     are done, what is left (m/s) beside the tolerance (NaN where there is none), contacts, the
     fraction of their way that scripted vertices have come, and who cut the
@@ -300,8 +300,8 @@ def field_values(
 
 
 class Ledger(CLedger):
-    """What a simulation holds at an instant, in J, kg m/s, m: the attributes of ``BrioLedger`` in
-    brio.h.
+    """Energies and momenta of a simulation at one time, in J, kg m/s, m: the attributes of
+    ``BrioLedger`` in brio.h.
 
     ``time``, ``kinetic``, ``elastic``, ``gravity``, ``attachment``, ``contact``, ``potential``,
     ``total``, ``target``, ``alpha``, ``added``,
@@ -370,7 +370,7 @@ class Contact:
 
 
 class Attachment:
-    """Where an attachment or a hand is, what it holds and how firmly.
+    """An attachment or a hand: its point, its grip and its stiffness.
 
     ``body`` and ``vertices`` of it with their ``weights``; ``point``, where it is, and ``grip``,
     where what it holds is; ``k`` in N/m.
@@ -392,7 +392,7 @@ class Attachment:
 
 
 class Hand:
-    """Holds a point of a body until ``release``; a ``with`` block releases it at its end."""
+    """Pulls a point of a body until ``release``; a ``with`` block releases it at its end."""
 
     def __init__(self, sim: "Sim", number: int, hit: Optional[np.ndarray] = None):
         self.sim, self.number, self.hit = sim, number, hit
@@ -403,13 +403,13 @@ class Hand:
         return self.number
 
     def drag(self, point: Vector) -> None:
-        """The hand goes to a point; what it holds follows in the next steps."""
+        """Moves the hand to a point; the body follows in the next steps."""
         self.sim._check(
             self.sim._call(lib.brio_sim_drag, self._number(), vector(point, "drag").ctypes, None)
         )
 
     def release(self) -> None:
-        """Lets go. A second time does nothing."""
+        """Releases the hand. A second call does nothing."""
         if self.number >= 0:
             self.sim._check(self.sim._call(lib.brio_sim_release, self.number, None))
             self.number = -1
@@ -445,7 +445,7 @@ class Matrix(NamedTuple):
         return (self.size, self.size)
 
     def toarray(self) -> np.ndarray:
-        """In full."""
+        """The dense matrix."""
         full = np.zeros(self.shape)
         np.add.at(full, (self.row, self.column), self.value)
         return full
@@ -457,7 +457,7 @@ class Matrix(NamedTuple):
         return product
 
     def sparse(self) -> Any:
-        """Of scipy, in compressed rows, where it is there; else itself."""
+        """A scipy matrix in compressed rows if scipy is installed, otherwise itself."""
         try:
             from scipy.sparse import coo_matrix
         except ImportError:
@@ -495,7 +495,7 @@ class Sim:
     # ---- life ----------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Ends the simulation; a second time does nothing."""
+        """Ends the simulation; a second call does nothing."""
         handle = self._handle
         if handle is None:
             return
@@ -558,7 +558,7 @@ class Sim:
     def step(
         self, count: int = 1, h: Optional[float] = None, progress: Optional[bool] = None
     ) -> None:
-        """So many steps, of the scene's step size or of ``h`` seconds.
+        """Makes ``n`` steps with the scene's step size or with ``h`` seconds.
 
         If it takes long, a bar shows how far it is: in notebooks and on terminals, or as
         ``progress`` says.
@@ -593,11 +593,11 @@ class Sim:
                 )
 
     def settle(self) -> None:
-        """To static equilibrium; velocities become zero."""
+        """Moves to static equilibrium; velocities become zero."""
         self._check(self._call(lib.brio_sim_settle, None))
 
     def watch(self, function: Optional[Callable[[Iteration], Any]]) -> None:
-        """A function of a ``brio.Iteration`` that every iteration of a step calls; None: no more.
+        """Sets a function of a ``brio.Iteration`` that every iteration calls; None: no function.
         If it returns True, the step ends: ``brio.Error`` with the status
         STOPPED, and the state is as before the step. Exceptions of it, Ctrl-C included, come out of
         ``step``. It must not use the simulation.
@@ -649,12 +649,12 @@ class Sim:
 
     @property
     def bodies(self) -> List[str]:
-        """Their names; a body is given by its name or its place here."""
+        """Names of the bodies; a body is given by its name or its index here."""
         self._alive()
         return list(self._names)
 
     def vertices(self, body: Body = 0) -> int:
-        """How many vertices a body has."""
+        """Number of vertices of a body."""
         self._alive()
         return self._vertices[self._body(body)]
 
@@ -675,8 +675,8 @@ class Sim:
         return self._read(lib.brio_sim_velocities, body, out, "velocities")
 
     def set_positions(self, x: Any, body: Body = 0) -> None:
-        """Moves a body's vertices. Fixed ones stay; what the energy changes by is booked in the
-        ledger's ``added``."""
+        """Moves a body's vertices. Fixed ones stay; the change of energy is booked in the ledger's
+        ``added``."""
         self._write(lib.brio_sim_set_positions, body, x, "positions")
 
     def set_velocities(self, v: Any, body: Body = 0) -> None:
@@ -785,7 +785,7 @@ class Sim:
     # ---- energies ------------------------------------------------------------------------------
 
     def ledger(self) -> Ledger:
-        """Energies, momenta and the books of this instant.
+        """Energies, momenta and the ledger at this time.
 
         >>> import brio
         >>> now = brio.load("spinning-cube").ledger()
@@ -877,7 +877,7 @@ class Sim:
         return State(pointer.value or 0, self._alive())
 
     def restore(self, state: State) -> None:
-        """Back to a copy that this simulation made; it goes on from there to the same bits."""
+        """Restores a copy of this simulation, which continues from there to the same bits."""
         if not isinstance(state, State):
             raise TypeError("restore takes what snapshot returned; a file is for resume")
         if state._sim() is not self._alive():
@@ -889,7 +889,7 @@ class Sim:
         self._call(lambda sim: lib.brio_state_assign(lib.brio_sim_state(sim), state._pointer))
 
     def save(self, file: "Union[str, os.PathLike[str]]", force: bool = False) -> None:
-        """A checkpoint in a file. One that is there is kept, with ``brio.Error``, unless
+        """Writes a checkpoint. An existing file raises ``brio.Error`` and is kept, unless
         ``force``."""
         error = CError()
         status = self._call(lib.brio_sim_save, os.fsencode(file), bool(force), byref(error))
@@ -897,7 +897,7 @@ class Sim:
             raise error_of(status, error)
 
     def resume(self, file: "Union[str, os.PathLike[str]]") -> None:
-        """Takes up a checkpoint that was saved from the same scene, and goes on from there to the
+        """Restores a checkpoint of the same scene; the simulation continues from there to the
         same bits."""
         error = CError()
         edited = lib.brio_checkpoint_has_bodies(os.fsencode(file)) > 0
@@ -942,7 +942,7 @@ class Sim:
 
     @property
     def obstacles(self) -> List[str]:
-        """Their names, in order; "" of one that was removed."""
+        """Names of the obstacles, in order; "" for a removed one."""
         self._alive()
         return [
             _text(lib.brio_obstacle_name(self._system, i))
@@ -958,22 +958,22 @@ class Sim:
         raise Error(f"there is no obstacle {obstacle!r}; there are {names}")
 
     def obstacle_positions(self, obstacle: Body = 0) -> np.ndarray:
-        """Vertices of a mesh that bodies meet, n x 3; none of a plane or a solid."""
+        """Vertices of a mesh obstacle, n x 3; none for a plane or a solid."""
         number = self._obstacle(obstacle)
         x = np.zeros((lib.brio_obstacle_vertices(self._system, number), 3))
         self._call(lib.brio_sim_obstacle_positions, number, x.ctypes)
         return x
 
     def obstacle_triangles(self, obstacle: Body = 0) -> np.ndarray:
-        """Triangles of a mesh that bodies meet, n x 3; none of a plane or a solid."""
+        """Triangles of a mesh obstacle, n x 3; none for a plane or a solid."""
         count = c_int64()
         number = self._obstacle(obstacle)
         address = lib.brio_obstacle_triangles(self._system, number, byref(count))
         return _view(self._alive(), address, (count.value, 3), "<i4")[0].copy()
 
     def move_obstacle(self, obstacle: Body, positions: Any) -> None:
-        """Over the next step the vertices of a mesh (n x 3) go to new places, and rest there. What
-        is in the way is pushed."""
+        """During the next step the vertices of a mesh (n x 3) move to new positions, and rest
+        there. The obstacle pushes bodies in its way."""
         number = self._obstacle(obstacle)
         x = np.ascontiguousarray(positions, dtype=np.float64)
         count = lib.brio_obstacle_vertices(self._system, number)
@@ -991,15 +991,15 @@ class Sim:
         self._driven = driven
 
     def note_contacts(self, most: int = 256) -> None:
-        """From now on steps note who touches, up to ``most`` pairs of bodies and obstacles; 0: no
-        longer."""
+        """From now on steps record contacts, up to ``most`` pairs of bodies and obstacles; 0:
+        off."""
         error = CError()
         status = self._call(lib.brio_sim_note_contacts, most, byref(error))
         if status:
             raise error_of(status, error)
 
     def contacts(self) -> List[Contact]:
-        """What touched in the last step, in a fixed order; after ``note_contacts``."""
+        """The contacts of the last step, in a fixed order; after ``note_contacts``."""
         count = self._call(lib.brio_sim_contacts, None, 0)
         events = (CContactEvent * max(count, 1))()
         self._call(lib.brio_sim_contacts, ctypes.byref(events), count)
@@ -1011,8 +1011,8 @@ class Sim:
         dtype: Any = np.float32,
         out: Optional[Tuple[np.ndarray, np.ndarray]] = None,
     ) -> Tuple[np.ndarray, np.ndarray]:
-        """Positions and unit normals of what is drawn of a body, n x 3 each, in single or double
-        precision; into ``out`` if it is given."""
+        """Positions and unit normals of the drawn surface of a body, n x 3 each, in single or
+        double precision; into ``out`` if it is given."""
         number = self._body(body)
         shape = (lib.brio_body_drawn_vertices(self._system, number), 3)
         arrays = out or (np.empty(shape, dtype), np.empty(shape, dtype))
@@ -1032,13 +1032,13 @@ class Sim:
         return arrays[0], arrays[1]
 
     def drawn_triangles(self, body: Body = 0) -> np.ndarray:
-        """The triangles of what is drawn of a body: n x 3 vertex numbers, a read-only view."""
+        """The triangles of the drawn surface of a body: n x 3 vertex numbers, a read-only view."""
         return self._mesh_view(lib.brio_body_drawn_triangles, body, 3)
 
     # ---- taking part ---------------------------------------------------------------------------
 
     def grab(self, point: Vector, body: Optional[Body] = None, k: Optional[float] = None) -> Hand:
-        """A hand that holds the point of a body's surface nearest to ``point``; of all bodies if
+        """A hand that grabs the point of a body's surface nearest to ``point``; of all bodies if
         none is given. ``k`` is how firm it is, in N/m.
 
         >>> import brio
@@ -1065,7 +1065,7 @@ class Sim:
         return Hand(self, number.value)
 
     def grab_vertex(self, vertex: int, body: Body = 0, k: Optional[float] = None) -> Hand:
-        """A hand that holds a vertex."""
+        """A hand that grabs a vertex."""
         number = c_int(-1)
         count = self.vertices(body)
         if not 0 <= int(vertex) < count:
@@ -1088,7 +1088,7 @@ class Sim:
     def grab_ray(
         self, origin: Vector, direction: Vector, k: Optional[float] = None
     ) -> Optional[Hand]:
-        """A hand where a ray first meets a body, with the place as ``hit``; None if it meets
+        """A hand where a ray first hits a body, with the point as ``hit``; None if it hits
         nothing."""
         number, hit = c_int(-1), np.zeros(3)
         start, along = vector(origin, "grab_ray"), vector(direction, "grab_ray")
@@ -1107,7 +1107,7 @@ class Sim:
 
     @property
     def attachments(self) -> List[Attachment]:
-        """Those of the scene, in its order."""
+        """The attachments of the scene, in order."""
         found = []
         for i in range(self._call(lib.brio_sim_attachments)):
             raw = CHand()
@@ -1116,7 +1116,7 @@ class Sim:
         return found
 
     def move_attachment(self, i: int, point: Vector) -> None:
-        """An attachment of the scene to another point."""
+        """Moves an attachment of the scene to another point."""
         count = self._call(lib.brio_sim_attachments)
         if not 0 <= i < count:
             raise Error(f"there is no attachment {i}; there are {count}")
@@ -1128,7 +1128,7 @@ class Sim:
         )
 
     def set_force(self, force: int, factor: float) -> None:
-        """A factor of a force, by its number in the scene, from now on."""
+        """Sets the factor of a force, by its number in the scene, from now on."""
         self._check(
             self._call(lib.brio_sim_set_force, force, factor, None),
             "there is no such force, or the factor is not finite",
@@ -1145,12 +1145,12 @@ class Sim:
         return force, torque
 
     def stitches(self) -> Tuple[int, int]:
-        """How many stitches there are, and how many of them have broken."""
+        """Number of stitches, and number of broken ones."""
         broken = c_int64()
         return self._call(lib.brio_sim_stitches, byref(broken)), broken.value
 
     def set_gravity(self, gravity: Vector) -> None:
-        """From now on, in m/s2."""
+        """Sets gravity from now on, in m/s2."""
         self._check(
             self._call(lib.brio_sim_set_gravity, vector(gravity, "gravity").ctypes, None),
             "gravity must be finite",
@@ -1194,7 +1194,7 @@ class Sim:
         return _text(self._call(lib.brio_sim_integrator, None))
 
     def set_integrator(self, name: str, **values: Any) -> None:
-        """Another integrator from now on, with its defaults but for ``values``.
+        """Uses another integrator from now on, with its defaults except for ``values``.
 
         >>> import brio
         >>> sim = brio.load("cloth")

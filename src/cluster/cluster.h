@@ -1,6 +1,6 @@
 /* Several processes that run one scene together (processes.h). Process 0 reads the scene and shares
  * it out (brio__cluster_split), and every process steps its partition as if it were all; only
- * process 0 speaks and writes. */
+ * process 0 prints and writes. */
 #ifndef BRIO_CLUSTER_H
 #define BRIO_CLUSTER_H
 

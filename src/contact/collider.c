@@ -83,7 +83,7 @@ static void list_sides(const int32_t *triangle, int64_t count, Side *side)
     qsort(side, 3 * (size_t)count, sizeof *side, brio__ascending_keys);
 }
 
-/* Whether each edge has two triangles that look to one side; -1: no memory. */
+/* Whether each edge has two triangles of the same orientation; -1: no memory. */
 static int is_closed(const int32_t *triangle, int64_t count)
 {
     Side *side = brio__alloc(3 * (size_t)count + 1, sizeof *side);

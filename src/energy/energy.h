@@ -80,7 +80,7 @@ typedef struct BrioBatch {
      * then computed) */
     double *distance;
     /* [pack][8]: of pairs, beside `distance`: how far apart they stay on x + [0,1] dx at least;
-     * NULL: not wanted */
+     * NULL: not requested */
     double *clearance;
     bool project;             /* to the nearest positive semidefinite matrix of each element */
     const BrioEnergyDef *def; /* of energies that were registered at run time */

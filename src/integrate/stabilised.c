@@ -1,4 +1,4 @@
-/* Methods that hold the energy at a target: the first energy, plus what is added from outside,
+/* Methods that keep the energy at a target: the initial energy, plus what is added from outside,
  * minus what damping takes [Dinev2018, Eq. 37]. For each end (q, v) of a step the error is
  *
  *     e(q, v) = P(q) + 1/2 v.M v - (H_n + added - dissipated),

@@ -120,7 +120,7 @@ KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(tile_of)(
     }
 }
 
-/* `first`: vectors of rows at the top of the tile that are not wanted, because they are above the
+/* `first`: vectors of rows at the top of the tile that are not needed, because they are above the
  * diagonal. */
 KERNEL_TARGET static void KERNEL(tile)(int64_t first, int64_t depth, const double *a,
                                        const double *b, int64_t rows, int64_t columns, double *C,

@@ -17,7 +17,7 @@ typedef struct BrioMeasure {
     double area;   /* of the surface */
     int64_t edges; /* of the elements */
     double edge_min, edge_mean, edge_max;
-    /* of one triangle; of more than two; whose two triangles look to different sides */
+    /* of one triangle; of more than two; whose two triangles have inconsistent orientation */
     int64_t open_edges, branching_edges, turned_edges;
     int32_t first_open[2], first_branching[2], first_turned[2];
     int64_t inverted, flat; /* tets of negative volume; tets or triangles of next to none */

@@ -1,6 +1,7 @@
 /* Repair, in order: vertices nearer than a tolerance become one (the first); elements that name a
  * vertex twice, triangles without area and elements that occur twice go; triangles are turned so
- * that neighbours look to the same side, and closed components outward; vertices of no element go;
+ * so that neighbours have the same orientation, closed components outward; vertices without
+ * elements are removed;
  * then components that intersect each other or themselves are parted (untangle.h). */
 #include "repair.h"
 
@@ -185,7 +186,7 @@ static void make_sides(const BrioMesh *mesh, Side *side)
 }
 
 /* The triangle across an edge of triangle t, if two share it, and whether both go along the edge
- * alike, so that they look to different sides. */
+ * alike, so that their orientations differ. */
 static int32_t across(const BrioMesh *mesh, const Side *side, int32_t t, int k, bool *alike)
 {
     int32_t a = mesh->triangle[3 * (int64_t)t + k];

@@ -1,5 +1,5 @@
 /* A mesh without the usual faults of assets: vertices that occur twice, elements without size or
- * that occur twice, triangles that look to different sides, surfaces that intersect. */
+ * that occur twice, triangles of inconsistent orientation, surfaces that intersect. */
 #ifndef BRIO_REPAIR_H
 #define BRIO_REPAIR_H
 
@@ -16,7 +16,7 @@ typedef struct BrioRepair {
     int64_t degenerate;      /* elements with a vertex twice, or triangles without area: left out */
     int64_t duplicate;       /* elements that were there already: left out */
     int64_t turned;          /* triangles and tets that were turned around */
-    int64_t conflicts;       /* edges whose triangles cannot look to the same side */
+    int64_t conflicts;       /* edges whose triangles cannot be oriented consistently */
     int64_t unused;          /* vertices of no element: left out */
     int components;          /* parts of untangling */
     BrioUntangled untangled; /* parts are components, numbered by their first vertices */

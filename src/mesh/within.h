@@ -11,7 +11,7 @@ typedef struct BrioShell {
     int64_t first;
 } BrioShell;
 
-/* Every edge belongs to exactly two triangles, which look to the same side. */
+/* Every edge belongs to exactly two triangles of the same orientation. */
 BrioStatus brio__shell_closed(const BrioShell *shell, bool *closed);
 /* Six times the enclosed volume: negative where the triangles look inward. */
 double brio__shell_volume6(const BrioShell *shell, const double *x);

@@ -15,7 +15,7 @@ struct BrioFilm {
     int64_t done, total; /* parts of frames, over all passes of the file at hand */
 };
 
-/* Every so many-th instant of the motion, which stays the caller's. */
+/* Every Nth instant of the motion, which stays the caller's. */
 BrioStatus brio__film_create(BrioMotionFile *motion, int64_t every, BrioFilm **film,
                              BrioError *error);
 void brio__film_free(BrioFilm *film);

@@ -1,5 +1,6 @@
-/* Formats of results that other programs read: the whole scene at one instant, one file a frame; or
- * its motion as a film, in one file or one a body.
+/* Formats of results that other programs read: the whole scene at one instant, one file per frame;
+ * or
+ * its motion as a film, in one file or one per body.
  *
  * To add one: write src/output/NAME.c that ends in BRIO_FRAMES(NAME) { ... } and add a line to
  * list.def. The scene keyword, `brio list frames`, `brio convert`, names of files, atomic writing
@@ -25,7 +26,7 @@ typedef struct BrioFilm BrioFilm; /* film.h */
 
 typedef struct BrioFrameFormat {
     const char *name, *extension, *summary;
-    /* One file a frame. */
+    /* One file per frame. */
     void (*write)(const BrioFrame *frame, FILE *file);
     /* An index of all frames, written anew with every checkpoint; both may be NULL. Frame k is the
      * file "STEM_00000k.extension". */

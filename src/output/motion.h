@@ -50,7 +50,7 @@ typedef struct BrioMotionPart {
 
 typedef struct BrioMotionFile {
     double fps;
-    /* every so many-th instant is kept, so that the file stays below BRIO_MOTION_MAX */
+    /* every Nth instant is kept, so that the file stays below BRIO_MOTION_MAX */
     int64_t stride;
     int part_count, plane_count;
     BrioMotionPart *part;

@@ -1,4 +1,4 @@
-/* NumPy arrays, one file a frame: a row for each vertex of each body, body after body, of the
+/* NumPy arrays, one file per frame: a row for each vertex of each body, body after body, of the
  * numbers x, y, z, vx, vy, vz. They are the doubles of the simulation, so that a program that shows
  * frames while they are computed loses nothing of them.
  *

@@ -1,5 +1,5 @@
 /* Point caches for the Mesh Cache modifiers of Blender, 3ds Max and others: only positions, one
- * file a body, beside the body's rest shape as OBJ, whose vertices have the same order.
+ * file per body, next to the body's rest shape as OBJ, whose vertices have the same order.
  *
  *     PC2, little endian: "POINTCACHE2", version 1, points, first frame, frames a sample, samples;
  *                         then the positions

@@ -1,4 +1,4 @@
-/* VTK unstructured grids, one file a frame, and the .pvd index that gives ParaView their times.
+/* VTK unstructured grids, one file per frame, and the .pvd index that gives ParaView their times.
  *
  * Positions and velocities are doubles; solids are tets, triangle meshes triangles, springs without
  * triangles lines. From a motion alone, solids are their surfaces, and velocities stand in any

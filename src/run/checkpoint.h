@@ -29,7 +29,7 @@ typedef struct BrioCheckpoint {
     char isa[16];   /* other instruction sets give other last bits */
     BrioRunTotals totals;
     int64_t energy_length, probes_length; /* bytes; 0: not begun */
-    int64_t motion_length, motion_stride; /* of the motion: bytes; every so many-th instant */
+    int64_t motion_length, motion_stride; /* of the motion: bytes; every Nth instant */
     int64_t frames_passed;                /* instants k/fps, written or not */
     int64_t frame_count;                  /* frames written */
     double *frame_time;                   /* of each of them */

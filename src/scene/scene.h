@@ -27,9 +27,9 @@ typedef struct BrioScene {
     BrioProbe *probe;
     int format_count; /* of frames */
     const BrioFrameFormat *format[BRIO_MAX_FORMATS];
-    int64_t every; /* write every so many-th frame */
+    int64_t every; /* write every Nth frame */
     int64_t energy_every;
-    int64_t checkpoints;               /* keep one of every so many-th frame; 0: none */
+    int64_t checkpoints;               /* keep one of every Nth frame; 0: none */
     bool motion;                       /* keep the motion, for pictures */
     bool velocities;                   /* and velocities with it */
     struct BrioAppearance *appearance; /* of each body, what the system will be given as its skin */

@@ -1,4 +1,4 @@
-/* Whether bodies and obstacles begin apart, as barriers need it.
+/* Whether bodies and obstacles start apart, as barriers require.
  *
  * Intersections are found exactly. A pair that is apart by rounding errors only, as bodies are that
  * decimal numbers put exactly on each other, cannot move either: collision detection keeps 64 u of

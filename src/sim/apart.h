@@ -1,4 +1,4 @@
-/* Whether bodies and obstacles begin apart, as barriers need it. */
+/* Whether bodies and obstacles start apart, as barriers require. */
 #ifndef BRIO_APART_H
 #define BRIO_APART_H
 

@@ -14,7 +14,7 @@ export function createEngine(options?: EngineOptions): Promise<Engine>;
 export interface EngineOptions {
   /**
    * How many threads steps use. `'auto'` (the default): one for each core, at most eight, where
-   * memory can be shared, and otherwise one. A number above 1 is refused where memory cannot be
+   * memory can be shared, and otherwise one. A number above 1 throws if memory cannot be
    * shared. Results are the same to the last bit.
    */
   threads?: number | 'auto';
@@ -22,8 +22,8 @@ export interface EngineOptions {
   wasm?: ArrayBuffer | Uint8Array;
   /**
    * Where a file of the package is: `'engine.wasm'`, `'threads/engine-threads.js'`,
-   * `'threads/engine-threads.worker.js'` or `'threads/engine-threads.wasm'`. The default is beside
-   * the module.
+   * `'threads/engine-threads.worker.js'` or `'threads/engine-threads.wasm'`. The default is next
+   * to the module.
    */
   locate?: (name: string) => string;
 }
@@ -31,32 +31,32 @@ export interface EngineOptions {
 /**
  * ## The engine
  *
- * Makes worlds, and lists what there is to choose from.
+ * Creates worlds, and lists methods, materials, shapes and more.
  */
 export interface Engine {
   /** The version of brio, as in `package.json`. */
   readonly version: string;
-  /** How many threads there are. */
+  /** Number of threads. */
   readonly threads: number;
   /** Bytes of the engine's memory. */
   readonly memory: number;
-  /** How many pieces of work the threads beside the first have done so far. */
+  /** Number of tasks that the additional threads have done so far. */
   readonly workerChunks: number;
   /**
-   * Makes a world of a scene: an object, or a text in JSON. `files` are the files that the scene
-   * names, by name.
+   * Creates a world from a scene: an object, or a text in JSON. `files` are the files that the
+   * scene names, by name.
    *
    *     const world = brio.world({
    *       bodies: [{ name: 'jelly', shape: { type: 'ball', radius: 0.1 }, material: 'flesh' }],
    *     });
    */
   world(scene: Scene | string, options?: WorldOptions): World;
-  /** Time integration methods: what `integrator` of a scene and `setMethod` take. */
+  /** Time integration methods, for `integrator` of a scene and for `setMethod`. */
   readonly methods: ListEntry[];
   /** One method by name; undefined if there is none. */
   method(name: string): ListEntry | undefined;
   /**
-   * A list of what there is, as `brio list` prints it: `'integrators'`, `'materials'`, `'presets'`,
+   * A list, as `brio list` prints it: `'integrators'`, `'materials'`, `'presets'`,
    * `'shapes'`, `'damping'`, `'forces'`, `'constraints'`, `'laws'`, `'obstacles'`, `'solvers'`,
    * `'keys'` and others.
    */
@@ -87,13 +87,13 @@ export type Files = Record<string, string | ArrayBuffer | ArrayBufferView>;
  * ## Scenes
  *
  * A scene as an object: every key of a [scene file](scene.md) is allowed. Numbers may be strings
- * with a fraction, `'1/60'`. Typed arrays may stand for lists. Where a scene file names a mesh, an
- * object may hold the mesh itself.
+ * with a fraction, `'1/60'`. Typed arrays may replace lists. Where a scene file names a mesh, an
+ * object may contain the mesh itself.
  */
 export interface Scene {
   /** Version of the scene format: 1. */
   brio?: number;
-  /** What the scene is called. */
+  /** Name of the scene. */
   title?: string;
   /** The step `h` in seconds, and settings of runs. */
   time?: { h?: number | string; [key: string]: unknown };
@@ -111,15 +111,15 @@ export interface Scene {
   damping?: (string | { type: string; [key: string]: unknown })[];
   /** Materials that bodies refer to by name. */
   materials?: Record<string, Material>;
-  /** What is simulated; at least one. */
+  /** The bodies to simulate; at least one. */
   bodies: Body[];
-  /** What bodies meet. */
+  /** Things that bodies collide with and cannot push. */
   obstacles?: Obstacle[];
   /** Rods and joints. */
   constraints?: { type: string; [key: string]: unknown }[];
   /** Springs between the surfaces of two bodies. */
   stitches?: { a: string; b: string; [key: string]: unknown }[];
-  /** Forces beside gravity. */
+  /** Forces in addition to gravity. */
   forces?: { type: string; [key: string]: unknown }[];
   [key: string]: unknown;
 }
@@ -135,25 +135,25 @@ export type Material = string | { type: string; [value: string]: unknown };
 
 /** A body of a scene. */
 export interface Body {
-  /** What it is called; the default is `body0`, `body1`, ... */
+  /** Its name; the default is `body0`, `body1`, ... */
   name?: string;
   /** A shape of `engine.list('shapes')`. */
   shape?: { type: string; [parameter: string]: unknown };
-  /** In place of a shape: a mesh, or the name of a mesh file of `files`. */
+  /** Instead of a shape: a mesh, or the name of a mesh file of `files`. */
   mesh?: Mesh | string;
-  /** What its elements are; the default comes from the material. */
+  /** Kind of elements; the default comes from the material. */
   kind?: 'auto' | 'solid' | 'springs' | 'bar1d' | 'points' | 'affine' | 'shell';
-  /** What it is made of. */
+  /** Its material. */
   material: Material;
-  /** A detailed surface that rides on its tets. */
+  /** A detailed surface that its tets carry. */
   surface?: Mesh | string | { mesh: Mesh | string; weights?: 'smooth' | 'linear' };
   /** Rows a, b, k, rest for kind springs: a file name, or the numbers. */
   springs?: string | ArrayLike<number> | number[][];
   /** Rows x, y, z, vx, vy, vz of the initial state: a file name, or the numbers. */
   state?: string | ArrayLike<number> | number[][];
-  /** Scale, then rotate (axis, degrees), then translate. */
+  /** Scales, then rotates (axis, degrees), then translates. */
   transform?: { scale?: number | Vector; rotate?: unknown; translate?: Vector };
-  /** Vertices that are fixed, or moved by a script. */
+  /** Vertices that are fixed or follow a script. */
   fix?: { vertices?: ArrayLike<number>; [key: string]: unknown }[];
   [key: string]: unknown;
 }
@@ -162,9 +162,9 @@ export interface Body {
 export interface Obstacle {
   /** `'plane'`, `'mesh'`, `'heightfield'`, or a shape. */
   type: string;
-  /** What it is called; the default is `obstacle0`, `obstacle1`, ... */
+  /** Its name; the default is `obstacle0`, `obstacle1`, ... */
   name?: string;
-  /** Of type mesh: the mesh, or the name of a file of `files`. */
+  /** For type mesh: the mesh, or the name of a file of `files`. */
   mesh?: Mesh | string;
   [key: string]: unknown;
 }
@@ -187,7 +187,7 @@ export type Ref = string | number;
 /**
  * ## Worlds
  *
- * A scene that runs. All calls are synchronous. A call that is refused throws a `BrioError` and
+ * A running scene. All calls are synchronous. A call that fails throws a `BrioError` and
  * changes nothing.
  *
  * **Views.** `positions`, `velocities`, `triangles`, `edges`, `tets`, `fixed` and `draw` return
@@ -195,8 +195,8 @@ export type Ref = string | number;
  * valid until the next call that makes, edits or frees a world: then the engine's memory may have
  * grown, and JavaScript detaches views of memory that grew (their length becomes 0). So ask for a
  * view again in every frame; that costs nothing, and you get the same object as long as it is
- * valid. Copy with `.slice()` what you want to keep. Do not write into views: `setPositions` and
- * `setVelocities` change the state.
+ * valid. Copy views that you want to keep with `.slice()`. Do not write into views: `setPositions`
+ * and `setVelocities` change the state.
  */
 export interface World {
   /** Simulated time, s. */
@@ -204,19 +204,19 @@ export interface World {
   /** The scene's step, s. */
   readonly h: number;
   /**
-   * Makes `count` steps of `h` seconds and returns how many. If a step cannot be made it throws,
+   * Makes `count` steps of `h` seconds and returns how many. If a step fails, it throws,
    * and the state is that before the step; `steps` of the error says how many were made. A step
    * that takes longer than `limit` milliseconds is ended in the same way, with status `STOPPED`.
    */
   step(h?: number, count?: number, options?: { limit?: number }): number;
   /**
    * Makes as many steps as fit into `seconds` of simulated time and returns how many; the rest is
-   * kept for the next call. It begins no step that would exceed `budget` milliseconds, but makes at
-   * least one that is due. Time that cannot be caught up is left out: the world then runs slower
+   * kept for the next call. It starts no step that would exceed `budget` milliseconds, but makes at
+   * least one that is due. Time that cannot be caught up is dropped: the world then runs slower
    * than real time.
    */
   advance(seconds: number, options?: { h?: number; budget?: number; limit?: number }): number;
-  /** Goes to static equilibrium. */
+  /** Moves to static equilibrium. */
   settle(): void;
 
   /**
@@ -225,9 +225,9 @@ export interface World {
   readonly bodies: string[];
   /** Names of the obstacles by number. */
   readonly obstacles: string[];
-  /** How many vertices a body has, or all bodies together. */
+  /** Number of vertices of a body, or of all bodies together. */
   vertices(body?: Ref): number;
-  /** How many vertices there are, those of obstacles included. */
+  /** Number of all vertices, those of obstacles included. */
   readonly allVertices: number;
   /** The number of a body's first vertex among all. */
   firstVertex(body: Ref): number;
@@ -238,16 +238,16 @@ export interface World {
   positions(body?: Ref): Float64Array;
   /** Velocities, m/s, in the same order. */
   velocities(body?: Ref): Float64Array;
-  /** Puts the vertices of a body elsewhere; fixed ones stay. */
+  /** Moves the vertices of a body; fixed ones stay. */
   setPositions(body: Ref, positions: ArrayLike<number>): void;
-  /** Gives the vertices of a body other velocities. */
+  /** Sets the velocities of a body's vertices. */
   setVelocities(body: Ref, velocities: ArrayLike<number>): void;
   /**
    * Triangles of a body's surface, in its own vertices; without a body those of all bodies and
    * then of obstacles.
    */
   triangles(body?: Ref): Uint32Array;
-  /** How many of all triangles belong to bodies. */
+  /** Number of triangles of bodies. */
   readonly bodyTriangles: number;
   /** Springs of a body, in its own vertices; without a body of all. */
   edges(body?: Ref): Uint32Array;
@@ -256,27 +256,27 @@ export interface World {
   /** 1 for each vertex that is fixed. */
   fixed(body?: Ref): Uint8Array;
   /**
-   * What is drawn of a body, in single precision, for buffers of a GPU: its surface, or the
-   * detailed surface that rides on it, with smooth normals. Triangles stay until an edit.
+   * The drawn surface of a body in single precision, for buffers of a GPU: its surface, or the
+   * detailed surface that it carries, with smooth normals. Triangles stay until an edit.
    */
   draw(body: Ref): Drawing;
   /** Positions and triangles of an obstacle that has a mesh. */
   drawObstacle(obstacle: Ref): { positions: Float64Array; triangles: Uint32Array };
 
-  /** Energies, momenta and what was booked, now. */
+  /** Energies, momenta and the ledger, now. */
   ledger(): Ledger;
   /** Elastic energy of a body, J. */
   bodyEnergy(body: Ref): number;
   /**
-   * From now on steps note what touches, up to `most` pairs of bodies and obstacles; 0: no longer.
+   * From now on steps record contacts, up to `most` pairs of bodies and obstacles; 0: off.
    */
   noteContacts(most?: number): void;
-  /** What touched in the last step. */
+  /** The contacts of the last step. */
   contacts(): Contact[];
 
   /**
-   * Grabs what a ray meets first; null where it meets nothing. `k` (N/m) is how firm the hand is;
-   * by default it lets the body hang about 1 cm below it.
+   * Grabs the first body that a ray hits; null if it hits nothing. `k` (N/m) is the stiffness of
+   * the hand; by default the body hangs about 1 cm below it.
    *
    *     const hand = world.grab(camera.position, direction);
    *     hand?.drag([0, 1, 0]);
@@ -295,21 +295,21 @@ export interface World {
   /** One value of a body's material. */
   materialValue(body: Ref, name: string): number;
   /**
-   * Other values of a body's material, `{E: 2e4}`; body undefined: of all bodies. Masses cannot
+   * Sets values of a body's material, `{E: 2e4}`; body undefined: of all bodies. Masses cannot
    * change.
    */
   setMaterial(body: Ref | undefined, values: Record<string, number>): void;
-  /** Other values of a damping model of the scene, by its place in the list. */
+  /** Sets values of a damping model of the scene, by its index in the list. */
   setDamping(model: number, values: Record<string, number>): void;
-  /** A factor of a force of the scene, by its name. */
+  /** Sets the factor of a force of the scene, by its name. */
   setForce(name: string, factor: number): void;
   /** The time integration method. */
   readonly method: string;
-  /** Another method from now on. */
+  /** Uses another method from now on. */
   setMethod(method: Method): void;
   /** All methods with the reason why they cannot be used in this world; '' if they can. */
   methods(): Record<string, string>;
-  /** The energy that a method which controls it aims at from now on, J. */
+  /** Sets the target of a method that controls energy, from now on, J. */
   setTarget(energy: number): void;
   /**
    * Largest eigenvalue λ of M⁻¹K now, 1/s²: an explicit method is stable for h below
@@ -318,8 +318,8 @@ export interface World {
   largestEigenvalue(): number;
 
   /**
-   * Makes all changes at once, or none: what goes, what is cut, what is freed and fixed, what
-   * comes. Bodies go on from where they are. Materials of the scene can be named.
+   * Makes all changes at once, or none: removals, cuts, freed and fixed vertices, additions.
+   * Bodies continue from where they are. Materials of the scene can be named.
    *
    *     const fresh = { name: 'new', shape: { type: 'box' }, material: 'rubber' };
    *     world.edit({ remove: { bodies: ['old'] }, add: { bodies: [fresh] } });
@@ -340,31 +340,31 @@ export interface World {
   /** Cuts a body along a plane. No element is divided. */
   cut(body: Ref, point: Vector, normal: Vector): void;
   /**
-   * Over the next step the vertices of an obstacle with a mesh go to new places: positions, or a
-   * matrix (row by row) and a translation of where it was added. What is in the way is pushed.
+   * During the next step the vertices of a mesh obstacle move to new positions: positions, or a
+   * matrix (row by row) and a translation of the original ones. It pushes bodies in its way.
    */
   moveObstacle(
     obstacle: Ref,
     to: ArrayLike<number> | { matrix?: ArrayLike<number>; translate?: Vector },
   ): void;
   /**
-   * Goes on from where another world of the same vertices is: time, positions, velocities and
-   * ledger.
+   * Continues from the state of another world with the same vertices: time, positions,
+   * velocities and ledger.
    */
   continueFrom(world: World): void;
 
   /** The whole state as bytes. */
   save(): Uint8Array;
-  /** Back to a state of `save`, of a world of the same scene: it goes on to the same bits. */
+  /** Restores a state of `save`, of a world of the same scene; it continues to the same bits. */
   restore(checkpoint: ArrayBuffer | ArrayBufferView): void;
 
   /** Frees the world's memory. Every later call throws. */
   dispose(): void;
-  /** Whether it was disposed of. */
+  /** Whether the world was disposed of. */
   readonly disposed: boolean;
 }
 
-/** What is drawn of a body. */
+/** The drawn surface of a body. */
 export interface Drawing {
   /** x, y, z of each vertex, m. */
   positions: Float32Array;
@@ -374,7 +374,7 @@ export interface Drawing {
   triangles: Uint32Array;
 }
 
-/** What a world holds at an instant. Energies in J; NaN where a value does not apply. */
+/** Energies and momenta of a world at one time. Energies in J; NaN where a value does not apply. */
 export interface Ledger {
   time: number;
   step: number;
@@ -390,12 +390,12 @@ export interface Ledger {
   /** Of methods that control energy. */
   target: number;
   alpha: number;
-  /** Put in by changes from outside. */
+  /** Energy added by changes from outside. */
   added: number;
-  /** Taken by damping and friction; of it friction. */
+  /** Energy removed by damping and friction; the part of friction. */
   dissipated: number;
   friction: number;
-  /** What the method itself did: total − first total − added + dissipated. */
+  /** Effect of the method: total − initial total − added + dissipated. */
   remainder: number;
   /** kg m/s, and kg m²/s about the origin. */
   momentum: [number, number, number];
@@ -418,26 +418,26 @@ export interface Contact {
   /** Whether b is an obstacle. */
   obstacle: boolean;
   change: 'begins' | 'stays' | 'ends';
-  /** How many pairs of vertices, edges and triangles. */
+  /** Number of pairs of vertices, edges and triangles. */
   contacts: number;
-  /** What b gave to a in the step, N s; and the sizes of all forces added up. */
+  /** Impulse of b on a in the step, N s; and the same with the magnitudes of all forces. */
   impulse: number[];
   pressing: number;
-  /** The middle of the contacts, m. */
+  /** Mean position of the contacts, m. */
   place: number[];
   /** The smallest distance, m. */
   distance: number;
 }
 
-/** A hand that holds a body by a spring. */
+/** A hand that pulls a body with a spring. */
 export interface Hand {
-  /** Where it took hold, m. */
+  /** Where it grabbed the body, m. */
   readonly hit: number[];
-  /** Where it is and what it holds; null if it holds nothing any more. */
+  /** Its point and its grip; null after a release. */
   readonly state: { point: number[]; grip: number[]; k: number; body: string } | null;
-  /** The hand goes to a point. */
+  /** Moves the hand to a point. */
   drag(point: Vector): void;
-  /** Lets go. */
+  /** Releases the body. */
   release(): void;
 }
 
@@ -452,7 +452,7 @@ export interface Edit {
     stitches?: Scene['stitches'];
     forces?: Scene['forces'];
   };
-  /** Names of what goes. */
+  /** Names of what to remove. */
   remove?: { bodies?: string[]; obstacles?: string[]; constraints?: string[]; forces?: string[] };
   /** Cuts along planes. */
   cut?: { body: string; point: Vector; normal: Vector }[];
@@ -480,6 +480,9 @@ export interface Field {
   unit: string;
   default: number | null;
   /** Allowed range; null: no end. */
+  min: number | null;
+  max: number | null;
+  /** The same by the names of version 0.1, kept for one version. */
   least: number | null;
   most: number | null;
   summary: string;
