@@ -478,8 +478,9 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [OUT] = {"--out", 'o', "FOLDER", "Write plots and tables there as well."},
     [FORCE] = {"--force", 0, NULL, "Overwrite files of that name in FOLDER."},
-    [FINE] = {"--fine", 0, NULL, "References at short steps too, where they would take long."},
-    [ALL] = {"--all", 0, NULL, "All of them, one after another (about an hour and a half)."},
+    [FINE] = {"--fine", 0, NULL,
+              "What takes hours too: references at short steps, runs whose figures are stored."},
+    [ALL] = {"--all", 0, NULL, "All of them, one after another (about two hours)."},
     [REPORT] = {"--report", 0, "FOLDER",
                 "With --all: results, plots and one page of all claims there, renewed as it goes."},
     [RESUME] = {"--resume", 'r', NULL, "With --all: keep what this version has in FOLDER already."},
@@ -493,11 +494,13 @@ const Command command_reproduce = {
     .name = "reproduce",
     .summary = "A table or figure of a paper beside our numbers.",
     .synopsis = "[list]\nNAME [-o FOLDER] [--fine]\n--all --report FOLDER [--resume]",
-    .about = "Runs the experiment again and prints the paper's figure beside ours, with the "
-             "tolerance and a verdict for each line. The exit "
-             "code is 1 if a line is missed. What a paper leaves out and how it was found is said "
-             "at the top. \"refuted\" marks a statement of a paper that does not hold; "
-             "docs/errata.md derives what holds instead.",
+    .about =
+        "Runs the experiment again and prints the paper's figure beside ours, with the "
+        "tolerance and a verdict for each line. The exit "
+        "code is 1 if a line is missed. What a paper leaves out and how it was found is said "
+        "at the top; \"Chosen by us\" names what the paper does not state. \"refuted\" marks a "
+        "statement of a paper that does not hold; docs/errata.md derives what holds instead. "
+        "Figures of runs of hours are stored with date and commit; --fine runs them again.",
     .options = options,
     .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce "
                 "shinya2004-regions -o plots",
