@@ -3,6 +3,7 @@
  * that a crash has a name. */
 #include "brio/matrices.h"
 #include "brio/plugin.h"
+#include "brio/stages.h"
 #include "sim/sim.h"
 
 #include <dirent.h>

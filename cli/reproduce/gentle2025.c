@@ -88,9 +88,9 @@ static void phase(Report *r)
                    "q'' = -q, steps of %g, %d steps (two turns): distance from the origin of the "
                    "phase plane, as a factor",
                    step, STEPS);
-    report_value(r, growth, radius(&path[0], STEPS) / start, 1e-10,
+    report_value(r, growth, radius(&path[0], STEPS) / start, 1e-12,
                  "forward Euler spirals out: (1 + h^2)^(n/2)");
-    report_value(r, 1 / growth, radius(&path[1], STEPS) / start, 1e-10,
+    report_value(r, 1 / growth, radius(&path[1], STEPS) / start, 1e-12,
                  "backward Euler spirals in: its inverse");
     bool out = true, in = true;
     double min = INFINITY, max = 0, drift = 0, first = 0;
@@ -107,13 +107,13 @@ static void phase(Report *r)
     }
     report_fact(r, out, "forward Euler moves out in every step");
     report_fact(r, in, "backward Euler moves in in every step");
-    report_bound(r, drift, 0, 1e-12, "symplectic Euler stays on q^2 + v^2 - h q v = const to");
-    report_value(r, sqrt((1 + step / 2) / (1 - step / 2)), max / min, 2e-3,
+    report_bound(r, drift, 0, 1e-13, "symplectic Euler stays on q^2 + v^2 - h q v = const to");
+    report_value(r, sqrt((1 + step / 2) / (1 - step / 2)), max / min, 1e-4,
                  "an ellipse with axes of the ratio sqrt((2 + h)/(2 - h))");
     report_value(r, pow(1 + square * square / 4, STEPS / 2.0), radius(&path[3], STEPS) / start,
-                 1e-10, "Heun: (1 + h^4/4)^(n/2)");
+                 1e-12, "Heun: (1 + h^4/4)^(n/2)");
     report_value(r, pow(1 - pow(step, 6) / 72 + pow(step, 8) / 576, STEPS / 2.0),
-                 radius(&path[4], STEPS) / start, 1e-10, "RK4: (1 - h^6/72 + h^8/576)^(n/2)");
+                 radius(&path[4], STEPS) / start, 1e-12, "RK4: (1 - h^6/72 + h^8/576)^(n/2)");
     draw_paths(r, path, &circle);
 }
 
@@ -191,7 +191,7 @@ static void position_based(Report *r)
     double springs[2] = {strain_after(r, 1.0 / 60, "backward-euler", 50, air),
                          strain_after(r, 1.0 / 120, "backward-euler", 50, air)};
     report_number(r, NAN, springs[0], "springs of 50 N/m, backward Euler, steps of 1/60 s");
-    report_value(r, springs[0], springs[1], 1e-3,
+    report_value(r, springs[0], springs[1], 1e-5,
                  "springs of 50 N/m with steps of 1/120 s: the same");
 }
 
@@ -243,7 +243,7 @@ static void linearly_implicit(Report *r)
     report_number(r, 0, moved, "fixed vertices, which are no unknowns, move by, m");
     report_number(r, 1, solves, "linear systems per step, at most");
     report_fact(r, calm, "the energy never rises above the first one");
-    report_value(r, strain[1], strain[0], 1e-3,
+    report_value(r, strain[1], strain[0], 1e-5,
                  "largest stretch at rest; beside it backward Euler's");
 }
 

@@ -478,8 +478,10 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [OUT] = {"--out", 'o', "FOLDER", "Write plots and tables there as well."},
     [FORCE] = {"--force", 0, NULL, "Overwrite files of that name in FOLDER."},
-    [FINE] = {"--fine", 0, NULL, "Also compute references at short steps, which may take long."},
-    [ALL] = {"--all", 0, NULL, "All of them, one after another (about an hour and a half)."},
+    [FINE] = {"--fine", 0, NULL,
+              "Also run what takes hours: references at short steps, runs whose figures are "
+              "stored."},
+    [ALL] = {"--all", 0, NULL, "All of them, one after another (about two hours)."},
     [REPORT] = {"--report", 0, "FOLDER",
                 "With --all: write results, plots and one page of all claims there, and update "
                 "them during the run."},
@@ -498,9 +500,10 @@ const Command command_reproduce = {
     .synopsis = "[list]\nNAME [-o FOLDER] [--fine]\n--all --report FOLDER [--resume]",
     .about = "Repeats the experiment and prints the paper's figure next to ours, with the "
              "tolerance and a verdict for each line. The exit code is 1 if a line is missed. The "
-             "first lines say which values the paper leaves out and how we found them. "
-             "\"refuted\" marks a statement of a paper that does not hold; docs/errata.md derives "
-             "what holds instead.",
+             "first lines say which values the paper leaves out and how we found them; \"Chosen "
+             "by us\" names what the paper does not state. \"refuted\" marks a statement of a "
+             "paper that does not hold; docs/errata.md derives what holds instead. Figures of runs "
+             "of hours are stored with date and commit; --fine runs them again.",
     .options = options,
     .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce "
                 "shinya2004-regions -o plots",

@@ -153,6 +153,8 @@ REPRODUCTION(you2026_fig4){
         "(817 vertices; the paper: 16k), neo-Hookean, bending by E too. Amplitudes are projections "
         "by mass on the first velocity. The paper shows pictures; the bounds say what it "
         "says of them.",
+    .chosen =
+        "mesh, thickness, tension; a half for \"dissipates quickly\", ten times for \"does not\"",
     .minutes = 2,
     .run = figure4,
 };

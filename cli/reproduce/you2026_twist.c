@@ -110,21 +110,38 @@ static double away(const double *curve, double tau)
     return sum / count;
 }
 
+static const Method method[] = {
+    {"BDF2, 1/30", "bdf2", 30},
+    {"BDF2, 1/90", "bdf2", 90},
+    {"A-1, 1/30", "a-1", 30},
+    {"A-search, 1/30", "a-search", 30},
+    {"blend, 1/30", "blend", 30},
+    {"BDF2, 1/1500 (reference)", "bdf2", 1500},
+    {"A-search, tau = 10 s", "{type: a-search, decay: 10, ground: rest}", 30},
+    {"A-search as printed, 1/30", YOU2026_PRINTED, 30},
+    {"the same, tau = 10 s",
+     "{type: a-search, flight: false, momentum: false, decay: 10, ground: rest}", 30}};
+enum { BDF2_90 = 1, SEARCH = 3, REFERENCE = 5, DECAY, PRINTED, PRINTED_DECAY };
+enum { METHODS = BRIO_COUNT(method) };
+
+static void judge(Report *r, const Swing *s, double energy[METHODS][SAMPLES])
+{
+    static const int searches[2] = {SEARCH, PRINTED}, decays[2] = {DECAY, PRINTED_DECAY};
+    for (int k = 0; k < 2; k++) {
+        int m = searches[k], d = decays[k];
+        report_bound(r, total_motion(&s[m]) / total_motion(&s[REFERENCE]), 0.5, 2,
+                     "%s moves about as much as the reference (ratio)", method[m].name);
+        report_fact(r, total_motion(&s[BDF2_90]) < total_motion(&s[m]),
+                    "BDF2 at 1/90 moves less than %s", method[m].name);
+        report_bound(r, away(energy[m], 0), 0, 0.02,
+                     "%s: mean distance of the energy above rest from the first", method[m].name);
+        report_bound(r, away(energy[d], 10), 0, 0.02, "%s: the same from exp(-t/tau)",
+                     method[d].name);
+    }
+}
+
 static void figure7(Report *r)
 {
-    static const Method method[] = {
-        {"BDF2, 1/30", "bdf2", 30},
-        {"BDF2, 1/90", "bdf2", 90},
-        {"A-1, 1/30", "a-1", 30},
-        {"A-search, 1/30", "a-search", 30},
-        {"blend, 1/30", "blend", 30},
-        {"BDF2, 1/1500 (reference)", "bdf2", 1500},
-        {"A-search, tau = 10 s", "{type: a-search, decay: 10, ground: rest}", 30},
-        {"A-search as printed, 1/30", YOU2026_PRINTED, 30},
-        {"the same, tau = 10 s",
-         "{type: a-search, flight: false, momentum: false, decay: 10, ground: rest}", 30}};
-    enum { BDF2_90 = 1, SEARCH = 3, REFERENCE = 5, DECAY, PRINTED, PRINTED_DECAY };
-    enum { METHODS = BRIO_COUNT(method) };
     static double energy[METHODS][SAMPLES];
     Swing s[METHODS];
     BrioSim *still = twisted(r, "backward-euler", 30);
@@ -149,18 +166,7 @@ static void figure7(Report *r)
             report_note(r, "%s: stopped with the energy above rest at %.3g times that of the start",
                         method[m].name, s[m].energy);
     }
-    static const int searches[2] = {SEARCH, PRINTED}, decays[2] = {DECAY, PRINTED_DECAY};
-    for (int k = 0; k < 2; k++) {
-        int m = searches[k], d = decays[k];
-        report_bound(r, total_motion(&s[m]) / total_motion(&s[REFERENCE]), 0.5, 2,
-                     "%s moves about as much as the reference (ratio)", method[m].name);
-        report_fact(r, total_motion(&s[BDF2_90]) < total_motion(&s[m]),
-                    "BDF2 at 1/90 moves less than %s", method[m].name);
-        report_bound(r, away(energy[m], 0), 0, 0.02,
-                     "%s: mean distance of the energy above rest from the first", method[m].name);
-        report_bound(r, away(energy[d], 10), 0, 0.02, "%s: the same from exp(-t/tau)",
-                     method[d].name);
-    }
+    judge(r, s, energy);
     FILE *file = report_file(r, "you2026-fig7.svg");
     if (!file) return;
     double time[SAMPLES];

@@ -7,7 +7,7 @@
  * with the stages Q of Phi and Q* of Phi*. For backward Euler dv = h M^-1 (grad P(q) - grad P(q')).
  * alpha = 0 is Phi itself; alpha = 1 is linearly symplectic for every Phi (Thm. 4.1) and, over
  * backward Euler, stable at every step: A-1. Here Phi is backward Euler; over other tableaus see
- * decoupled_pair.c. A-search chooses alpha in every step so that the
+ * the end of this file. A-search chooses alpha in every step so that the
  * energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv.
  *
  * In free flight dv = 0, so that no alpha changes anything, and the positions of backward Euler are
@@ -75,7 +75,76 @@
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
  * dv; R of the step before is kept. */
 #include "by_body.h"
-#include "target.h"
+#include "tableau.h"
+
+/* ---- the target and its alpha ------------------------------------------------------------ */
+
+/* The energy of w - alpha dv: H(alpha) = P + 1/2 |w|^2 - alpha linear + alpha^2 square / 2. */
+typedef struct Search {
+    double excess;         /* H(0) less the target */
+    double linear, square; /* w.M dv and dv.M dv */
+    double scale;          /* of the energies that `excess` is the difference of */
+    double min, max;       /* of alpha */
+} Search;
+
+/* Of an energy, as a fraction of those that it is a difference of: sums of many terms, of which
+ * each has been rounded. */
+static const double ROUND_OFF = 1e-12;
+
+/* The root nearer 1 of H(alpha) = target, the vertex of the parabola if there is none, within min
+ * and max. Where no alpha can change the energy by more than its round-off (free flight, rest), dv
+ * is noise and its root would be, too: there alpha is `max` if energy is missing, `min` if there
+ * is too much of it, and 1 if neither is the case beyond round-off. */
+static double alpha_of(const Search *s)
+{
+    double far_end = fmax(fabs(s->min), fabs(s->max)), noise = ROUND_OFF * s->scale;
+    double reach = far_end * fabs(s->linear) + far_end * far_end * s->square / 2;
+    if (!(s->square > 0) || reach <= noise) {
+        double alpha = s->excess < -noise ? s->max : s->excess > noise ? s->min : 1;
+        return fmin(fmax(alpha, s->min), s->max);
+    }
+    double vertex = s->linear / s->square, under = vertex * vertex - 2 * s->excess / s->square;
+    double alpha = vertex;
+    if (under > 0) {
+        /* without cancellation */
+        double far = vertex + (vertex > 0 ? 1 : -1) * sqrt(under);
+        double near = far != 0 ? 2 * s->excess / s->square / far : 0;
+        alpha = fabs(near - 1) < fabs(far - 1) ? near : far;
+    }
+    return fmin(fmax(alpha, s->min), s->max);
+}
+
+/* Energy that decay leads to, the value `ground`; `rest` is found once and kept in two memos. */
+static BrioStatus ground_level(BrioStepper *s, int known, int level, double *ground)
+{
+    double *is_known = brio_stepper_memo(s, known);
+    double *memo = brio_stepper_memo(s, level);
+    double *q = brio_stepper_scratch(s, 3);
+    *ground = brio_stepper_value(s, "ground");
+    if (*ground != INFINITY) return BRIO_OK;
+    if (*is_known == 0) {
+        double t = brio_stepper_time(s);
+        BRIO_CHECK(brio_stepper_minimise(
+            s, &(BrioObjective){.s = 1, .a = 1, .time = t, .h = 1, .massless = 1}, q));
+        *memo = brio_stepper_potential(s, q, t, NULL);
+        *is_known = 1;
+    }
+    *ground = *memo;
+    return BRIO_OK;
+}
+
+/* The target of the step before; in the first step `energy_scale` of the energy above the ground.
+ */
+static double target_at_start(BrioStepper *s, double ground)
+{
+    double target = brio_stepper_target(s);
+    if (!isnan(target)) return target;
+    double first = brio_stepper_kinetic(s, brio_stepper_v(s)) +
+                   brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), NULL);
+    return ground + brio_stepper_value(s, "energy_scale") * (first - ground);
+}
+
+/* ---- over backward Euler ---------------------------------------------------------------- */
 
 /* memos: steps in a row on one side of the target (its sign says which), the ground, with which
  * parameters the forces that acted are known */
@@ -504,8 +573,8 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double *dv = brio_stepper_scratch(s, 2);
     double *p = brio_stepper_scratch(s, 5);
     double ground, potential, added, dissipated;
-    BRIO_CHECK(brio__target_ground(s, GROUND_KNOWN, GROUND, &ground));
-    double target = brio__target_at_start(s, ground);
+    BRIO_CHECK(ground_level(s, GROUND_KNOWN, GROUND, &ground));
+    double target = target_at_start(s, ground);
     BRIO_CHECK(search_solve(s, h, q, w, dv, p, &potential));
     brio_stepper_work(s, q, h, &added, &dissipated);
     double keeps = exp(-decay_exponent(s, h));
@@ -538,13 +607,12 @@ static BrioStatus search_step(BrioStepper *s, double h)
     if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
     /* more would go into motion that the solves do not resolve */
     if (gain > 1) max = fmin(max, 1);
-    double alpha =
-        brio__search_alpha(&(BrioSearch){.excess = excess,
-                                         .linear = linear,
-                                         .square = square,
-                                         .scale = kinetic + fabs(potential) + fabs(target),
-                                         .min = fmin(brio_stepper_value(s, "alpha_min"), max),
-                                         .max = max});
+    double alpha = alpha_of(&(Search){.excess = excess,
+                                      .linear = linear,
+                                      .square = square,
+                                      .scale = kinetic + fabs(potential) + fabs(target),
+                                      .min = fmin(brio_stepper_value(s, "alpha_min"), max),
+                                      .max = max});
     if (skips(s, excess - linear + square / 2)) alpha = 1;
     target -= alpha * keeps * rubbed;
     if (rubbed != 0) count_rub(s, h, q, alpha * fraction);
@@ -575,4 +643,159 @@ BRIO_INTEGRATOR(a_search){
     .step = search_step,
     .check = search_check,
     .estimate = BRIO_BY_DIFFERENCES,
+};
+
+/* ---- over any tableau ------------------------------------------------------------------- */
+
+/* If Phi is of order p, so is Phi*, and dv = O(h^(p+1)): every bounded alpha leaves the order p. So
+ * `alpha: search`, which chooses alpha in every step so that H(q', v') is the target, has the order
+ * of its tableau; over backward Euler it is A-search as the paper prints it. Phi of order two and
+ * more follows the parabola of free flight exactly, so that nothing has to be done about weight.
+ *
+ * The adjoint of a method solved stage by stage is one itself only if a_ij = b_j for i > j, which
+ * SDIRK2 has; else its stages are solved together (pair.c). Its poses give forces only: those of
+ * the body are Phi's. */
+static const BrioField decoupled_fields[] = {
+    {"tableau", BRIO_CHOICE, BRIO_TABLEAU_CHOICE, 8, 0, 64, 0,
+     "The method Phi; `own` takes A and b."},
+    {"A", BRIO_LIST, "", 0, -100, 100, 0, "The matrix of your own tableau, row by row."},
+    {"b", BRIO_LIST, "", 0, -100, 100, 0, "The weights of its stages."},
+    {"alpha", BRIO_REAL, "|search", 1, -10, 10, 0,
+     "0: Phi itself; 1: the decoupled symplectic method; search: in every step so that the energy "
+     "meets its target."},
+    {"adjoint", BRIO_CHOICE, "symmetric|symplectic", 0, 0, 1, 0,
+     "Phi*: the symmetric adjoint of the paper, or the symplectic one."},
+    {"alpha_min", BRIO_REAL, "", 0, -10, 10, 0, "Least alpha of the search."},
+    {"alpha_max", BRIO_REAL, "", 1.1, -10, 10, 0, "Largest alpha of the search."},
+    {"energy_scale", BRIO_REAL, "", 1, 0, 10, 0,
+     "First target above the ground level, as a fraction of the first energy above it."},
+    {"decay", BRIO_REAL, "s", NAN, 1e-9, 1e12, 0,
+     "Time in which the target above the ground falls to 1/e; absent: never."},
+    {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0,
+     "Energy that decay leads to; rest: the potential of the settled scene."},
+    {0}};
+
+/* Where the fields stand that the checks read. */
+enum { ALPHA = 3 + 2 * BRIO_MAX_LIST, ADJOINT, LEAST, MOST };
+
+/* Phi and its adjoint; whether the latter is solved stage by stage by the former's code. */
+typedef struct Methods {
+    BrioTableau phi, adjoint;
+    bool plain;
+} Methods;
+
+static BrioStatus choose(const double *values, Methods *m, char *reason, size_t size)
+{
+    BRIO_CHECK(brio__tableau_choose(values, &m->phi, reason, size));
+    m->adjoint = brio__tableau_adjoint(&m->phi);
+    if (values[ADJOINT] != 0 && !brio__tableau_symplectic_adjoint(&m->phi, &m->adjoint)) {
+        snprintf(reason, size, "%s has a weight of 0, so it has no symplectic adjoint",
+                 m->phi.name);
+        return BRIO_ERROR_INPUT;
+    }
+    m->plain = brio__tableau_is_diagonal(&m->adjoint);
+    return BRIO_OK;
+}
+
+static BrioStatus decoupled_check(const double *values, unsigned *traits, char *reason, size_t size)
+{
+    Methods m;
+    BRIO_CHECK(choose(values, &m, reason, size));
+    if (values[LEAST] > values[MOST]) {
+        snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[LEAST],
+                 values[MOST]);
+        return BRIO_ERROR_INPUT;
+    }
+    if (!brio__tableau_is_stiffly_accurate(&m.phi)) *traits &= ~(unsigned)BRIO_END_IS_SOLVED;
+    if (values[ALPHA] == INFINITY) *traits |= BRIO_ENERGY_CONTROLLED;
+    return BRIO_OK;
+}
+
+/* (q', w) and dv. */
+static BrioStatus predict(BrioStepper *s, const Methods *m, double h, double *q, double *w,
+                          double *dv)
+{
+    double *slope = brio_stepper_scratch(s, 3);
+    double *unused_q = brio_stepper_scratch(s, 4);
+    double *unused_v = brio_stepper_scratch(s, 5);
+    BRIO_CHECK(brio__tableau_step(
+        s,
+        &(BrioTableauStep){.tableau = &m->phi, .h = h, .weight = 1, .scratch = 6, .slope = slope},
+        q, w));
+    if (m->plain) {
+        BRIO_CHECK(brio__tableau_step(s,
+                                      &(BrioTableauStep){.tableau = &m->adjoint,
+                                                         .h = h,
+                                                         .weight = BRIO_NOT_COUNTED,
+                                                         .undamped = true,
+                                                         .scratch = 6,
+                                                         .slope = dv},
+                                      unused_q, unused_v));
+    } else {
+        BrioPair pair = brio__tableau_pair(&m->adjoint, &m->adjoint);
+        brio_stepper_combine(s, 1, brio_stepper_v(s), 0, brio_stepper_v(s), unused_v);
+        BRIO_CHECK(brio__tableau_pair_step(s, &pair, h, BRIO_NOT_COUNTED, dv, unused_q, unused_v));
+    }
+    brio_stepper_combine(s, h, dv, -h, slope, dv);
+    brio_stepper_mass_solve(s, dv, dv);
+    return BRIO_OK;
+}
+
+/* The alpha with which H(q', w - alpha dv) is the target, and that target. */
+static BrioStatus search_target(BrioStepper *s, double h, double ground, double target,
+                                const double *q, const double *w, const double *dv, double *alpha)
+{
+    double *p = brio_stepper_scratch(s, 3), added, dissipated;
+    double tau = brio_stepper_value(s, "decay");
+    brio_stepper_work(s, q, h, &added, &dissipated);
+    target += added - dissipated;
+    if (!isnan(tau)) target = ground + exp(-h / tau) * (target - ground);
+    double potential = brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL);
+    double kinetic = brio_stepper_kinetic(s, w);
+    brio_stepper_mass_multiply(s, dv, p);
+    *alpha = alpha_of(&(Search){.excess = potential + kinetic - target,
+                                .linear = brio_stepper_dot(s, w, p),
+                                .square = brio_stepper_dot(s, dv, p),
+                                .scale = kinetic + fabs(potential) + fabs(target),
+                                .min = brio_stepper_value(s, "alpha_min"),
+                                .max = brio_stepper_value(s, "alpha_max")});
+    brio_stepper_set_target(s, target, *alpha);
+    return BRIO_OK;
+}
+
+static BrioStatus decoupled_step(BrioStepper *s, double h)
+{
+    Methods m;
+    char reason[256];
+    double *q = brio_stepper_scratch(s, 0);
+    double *w = brio_stepper_scratch(s, 1);
+    double *dv = brio_stepper_scratch(s, 2);
+    double alpha = brio_stepper_value(s, "alpha"), ground = 0, target = NAN;
+    bool searches = alpha == INFINITY;
+    BrioStatus status = choose(brio_stepper_values(s), &m, reason, sizeof reason);
+    if (status != BRIO_OK) return brio_stepper_fail(s, status, reason);
+    if (searches) {
+        BRIO_CHECK(ground_level(s, GROUND_KNOWN, GROUND, &ground));
+        target = target_at_start(s, ground);
+    }
+    BRIO_CHECK(predict(s, &m, h, q, w, dv));
+    if (searches)
+        BRIO_CHECK(search_target(s, h, ground, target, q, w, dv, &alpha));
+    else
+        brio_stepper_set_target(s, NAN, alpha);
+    brio_stepper_combine(s, 1, w, -alpha, dv, w);
+    return brio_stepper_accept(s, h, q, w);
+}
+
+BRIO_INTEGRATOR(decoupled){
+    .name = "decoupled",
+    .summary = "Positions of a Runge-Kutta method, momenta of its adjoint: linearly symplectic "
+               "over any tableau, or with an energy target; over sdirk2 by default.",
+    .citation = "You2026",
+    .order = 2,
+    .history = 2,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .fields = decoupled_fields,
+    .step = decoupled_step,
+    .check = decoupled_check,
 };

@@ -1,4 +1,4 @@
-/* Stages that are coupled, and their solution (pair.h).
+/* Stages that are coupled, and their solution (tableau.h).
  *
  * Newton's method for all coupled stages at once: with the residuals
  *
@@ -14,9 +14,9 @@
  *
  * A step of Newton is shortened until every stage is a pose with finite energy that can be reached
  * without two surfaces meeting, and the residuals, in the norm of M^-1, have become smaller. */
-#include "pair.h"
+#include "tableau.h"
 
-#include "tools.h"
+#include "brio/stages.h"
 
 bool brio__tableau_symplectic_adjoint(const BrioTableau *t, BrioTableau *adjoint)
 {
@@ -33,7 +33,7 @@ bool brio__tableau_symplectic_adjoint(const BrioTableau *t, BrioTableau *adjoint
     return true;
 }
 
-BrioPair brio__pair(const BrioTableau *positions, const BrioTableau *velocities)
+BrioPair brio__tableau_pair(const BrioTableau *positions, const BrioTableau *velocities)
 {
     BrioPair pair = {.stages = positions->stages};
     memcpy(pair.A, positions->A, sizeof pair.A);
@@ -54,7 +54,7 @@ static void product(const BrioPair *p, double *B)
         }
 }
 
-bool brio__pair_is_sequential(const BrioPair *p)
+bool brio__tableau_pair_is_sequential(const BrioPair *p)
 {
     double B[BRIO_STAGES_MAX * BRIO_STAGES_MAX];
     int n = p->stages;
@@ -67,13 +67,13 @@ bool brio__pair_is_sequential(const BrioPair *p)
     return true;
 }
 
-bool brio__pair_is_explicit(const BrioPair *p)
+bool brio__tableau_pair_is_explicit(const BrioPair *p)
 {
     double B[BRIO_STAGES_MAX * BRIO_STAGES_MAX];
     product(p, B);
     for (int i = 0; i < p->stages; i++)
         if (B[i * p->stages + i] != 0) return false;
-    return brio__pair_is_sequential(p);
+    return brio__tableau_pair_is_sequential(p);
 }
 
 /* ---- a step at work --------------------------------------------------------------------- */
@@ -95,19 +95,19 @@ typedef struct Work {
     double *temp, *other;
 } Work;
 
-static Work work_of(BrioStepper *s, const BrioPair *pair, const double *v, double h, int first)
+static Work work_of(BrioStepper *s, const BrioPair *pair, const double *v, double h)
 {
     Work w = {.s = s, .pair = pair, .v = v, .h = h, .time = brio_stepper_time(s)};
-    int n = pair->stages, next = first + 2;
+    int n = pair->stages, next = 2;
     product(pair, w.B);
-    w.temp = brio__stepper_scratch(s, first);
-    w.other = brio__stepper_scratch(s, first + 1);
+    w.temp = brio_stepper_room(s, 0);
+    w.other = brio_stepper_room(s, 1);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) w.at[i] += pair->A[i * n + j];
-        w.Q[i] = brio__stepper_scratch(s, next++);
-        w.G[i] = brio__stepper_scratch(s, next++);
+        w.Q[i] = brio_stepper_room(s, next++);
+        w.G[i] = brio_stepper_room(s, next++);
     }
-    if (brio__pair_is_sequential(pair)) return w;
+    if (brio__tableau_pair_is_sequential(pair)) return w;
     for (int i = 0; i < n; i++) {
         bool row = false, column = false;
         for (int j = 0; j < n; j++) {
@@ -116,11 +116,11 @@ static Work work_of(BrioStepper *s, const BrioPair *pair, const double *v, doubl
         }
         if (!row || !column) continue;
         w.unknown[w.count++] = i;
-        w.R[i] = brio__stepper_scratch(s, next++);
-        w.step[i] = brio__stepper_scratch(s, next++);
-        w.trial[i] = brio__stepper_scratch(s, next++);
-        w.trial_G[i] = brio__stepper_scratch(s, next++);
-        for (int k = 0; k <= KRYLOV; k++) w.basis[k][i] = brio__stepper_scratch(s, next++);
+        w.R[i] = brio_stepper_room(s, next++);
+        w.step[i] = brio_stepper_room(s, next++);
+        w.trial[i] = brio_stepper_room(s, next++);
+        w.trial_G[i] = brio_stepper_room(s, next++);
+        for (int k = 0; k <= KRYLOV; k++) w.basis[k][i] = brio_stepper_room(s, next++);
     }
     return w;
 }
@@ -236,7 +236,7 @@ static void combine(const Work *w, double alpha, const Block x, double beta, con
 static BrioStatus precondition(const Work *w, const Block x, const Block y)
 {
     for (int a = 0; a < w->count; a++)
-        BRIO_CHECK(brio__stepper_factored_solve(w->s, x[w->unknown[a]], y[w->unknown[a]]));
+        BRIO_CHECK(brio_stepper_factored_solve(w->s, x[w->unknown[a]], y[w->unknown[a]]));
     return BRIO_OK;
 }
 
@@ -323,7 +323,7 @@ static double advance(const Work *w, const bool *known, double *norm)
     for (int a = 0; a < w->count; a++) {
         int i = w->unknown[a];
         double time = w->time + w->at[i] * w->h;
-        t = fmin(t, 0.9 * brio__stepper_max_step(w->s, w->Q[i], w->step[i], time));
+        t = fmin(t, 0.9 * brio_stepper_max_step(w->s, w->Q[i], w->step[i], time));
     }
     for (int k = 0; k < HALVINGS; k++, t /= 2) {
         combine(w, 1, w->Q, t, w->step, w->trial);
@@ -388,7 +388,7 @@ static BrioStatus solve_together(const Work *w, const bool *known)
     double norm = residual(w, w->Q, w->G, known);
     for (int k = 0; k < max && norm > 0; k++) {
         if (brio_stepper_stopped(s, k)) return BRIO_STOPPED;
-        BRIO_CHECK(brio__stepper_factor(s, w->Q[last], w->time + w->at[last] * w->h, size));
+        BRIO_CHECK(brio_stepper_factor(s, w->Q[last], w->time + w->at[last] * w->h, size));
         BRIO_CHECK(newton_step(w));
         brio_stepper_count_iterations(s, 1);
         double way = largest(w, w->step), place = largest(w, w->Q);
@@ -431,10 +431,10 @@ static BrioStatus solve_stages(const Work *w, double weight)
     return BRIO_OK;
 }
 
-BrioStatus brio__pair_step(BrioStepper *s, const BrioPair *pair, double h, double weight,
-                           int scratch, double *slope, double *q, double *v)
+BrioStatus brio__tableau_pair_step(BrioStepper *s, const BrioPair *pair, double h, double weight,
+                                   double *slope, double *q, double *v)
 {
-    Work w = work_of(s, pair, v, h, scratch);
+    Work w = work_of(s, pair, v, h);
     int n = pair->stages;
     BRIO_CHECK(solve_stages(&w, weight));
     brio_stepper_combine(s, 0, q, 0, q, q);

@@ -1,12 +1,13 @@
 /* Symplectic partitioned Runge-Kutta methods [You2026, Sec. 3.2 and App. B; Hairer2006, Ch. VI.4]:
- * a tableau for positions and its symplectic adjoint for velocities, coupled (pair.h). Over
+ * a tableau for positions and its symplectic adjoint for velocities, coupled (tableau.h). Over
  * forward Euler this is symplectic Euler with velocities first, over backward Euler with positions
- * first, over the trapezoidal rule Verlet's method (pairs of Lobatto IIIA and IIIB). What the paper compares its decoupled methods with: for SDIRK2 the
- * trace of its matrix has no bound, so it is for short steps.
+ * first, over the trapezoidal rule Verlet's method (pairs of Lobatto IIIA and IIIB). What the paper
+ * compares its decoupled methods with: for SDIRK2 the trace of its matrix has no bound, so it is
+ * for short steps.
  *
  * Damping acts for h/2 before and after the pair, each time by Heun's method at a fixed pose
  * [Strang1968]: of second order, and explicit. */
-#include "pair.h"
+#include "tableau.h"
 
 static const BrioField fields[] = {
     {"tableau", BRIO_CHOICE, BRIO_TABLEAU_CHOICE, 7, 0, 64, 0,
@@ -23,7 +24,7 @@ static BrioStatus choose(const double *values, BrioPair *pair, char *reason, siz
         snprintf(reason, size, "%s has a weight of 0, so it has no symplectic adjoint", t.name);
         return BRIO_ERROR_INPUT;
     }
-    *pair = brio__pair(&t, &adjoint);
+    *pair = brio__tableau_pair(&t, &adjoint);
     return BRIO_OK;
 }
 
@@ -31,7 +32,7 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
 {
     BrioPair pair;
     BRIO_CHECK(choose(values, &pair, reason, size));
-    if (!brio__pair_is_explicit(&pair)) *traits |= BRIO_IMPLICIT;
+    if (!brio__tableau_pair_is_explicit(&pair)) *traits |= BRIO_IMPLICIT;
     return BRIO_OK;
 }
 
@@ -67,7 +68,7 @@ static BrioStatus step(BrioStepper *s, double h)
     if (status != BRIO_OK) return brio_stepper_fail(s, status, reason);
     brio_stepper_combine(s, 1, brio_stepper_v(s), 0, brio_stepper_v(s), v);
     if (brio_stepper_damped(s)) brake(s, brio_stepper_q(s), time, h, v);
-    BRIO_CHECK(brio__pair_step(s, &pair, h, 1, 5, NULL, q, v));
+    BRIO_CHECK(brio__tableau_pair_step(s, &pair, h, 1, NULL, q, v));
     if (brio_stepper_damped(s)) brake(s, q, time + h, h, v);
     return brio_stepper_accept(s, h, q, v);
 }

@@ -109,7 +109,7 @@ void brio__stepper_free(BrioStepper *s)
     brio__dissipation_free(s->dissipation);
     brio_state_free(s->state);
     brio_state_free(s->before);
-    for (int k = 0; k < BRIO_SCRATCH + BRIO_SCRATCH_MORE; k++) brio__free(s->scratch[k]);
+    for (int k = 0; k < BRIO_SCRATCH + BRIO_ROOM; k++) brio__free(s->scratch[k]);
     for (int i = 0; i < BRIO_LOSSES; i++) brio__free(s->impulse[i]);
     for (int i = 0; i < 4; i++) brio__free(s->fixed[i]);
     brio__free(s->brought);

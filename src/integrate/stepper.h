@@ -5,7 +5,7 @@
 
 #include "../potential/rigid.h"
 #include "../solve/problem.h"
-#include "tools.h"
+#include "brio/stages.h"
 
 struct BrioStepper {
     const BrioSystem *system;
@@ -19,7 +19,7 @@ struct BrioStepper {
     /* what the integrator works on: a copy that replaces the caller's when all goes well */
     BrioState *state;
     BrioState *before; /* the caller's at the start of the step, to put back */
-    double *scratch[BRIO_SCRATCH + BRIO_SCRATCH_MORE]; /* each made when it is first asked for */
+    double *scratch[BRIO_SCRATCH + BRIO_ROOM]; /* each made when it is first asked for */
     /* what the ledger books when the step is accepted: forces, weighted by their fraction in the
      * velocity change */
     double *impulse[BRIO_LOSSES]; /* of each damping model, the opposite of its force */

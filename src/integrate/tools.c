@@ -1,9 +1,8 @@
 /* The tools of an integrator: the public functions of brio/integrator.h, over the state, the
  * solver, the potential and what dissipates. */
-#include "tools.h"
+#include "stepper.h"
 
 #include "../field.h"
-#include "stepper.h"
 
 #include <string.h>
 
@@ -87,13 +86,7 @@ double *brio_stepper_memo(BrioStepper *s, int k)
 }
 
 /* If memory for a vector is lacking, the step works on a vector of another and is then refused. */
-double *brio_stepper_scratch(BrioStepper *s, int k)
-{
-    BRIO_NEEDS_OR(s, NULL);
-    return k >= 0 && k < BRIO_SCRATCH ? brio__stepper_scratch(s, k) : NULL;
-}
-
-double *brio__stepper_scratch(BrioStepper *s, int k)
+static double *vector_at(BrioStepper *s, int k)
 {
     if (!s->scratch[k]) s->scratch[k] = brio__calloc((size_t)s->state->coordinates, sizeof(double));
     s->out_of_memory |= !s->scratch[k];
@@ -112,6 +105,18 @@ void brio_stepper_error(BrioStepper *s, double scale, const double *error)
     if (!s->wants_error) return;
     double more = fabs(scale) * brio__norm_max(s->system, error);
     s->error = isnan(s->error) ? more : s->error + more;
+}
+
+double *brio_stepper_scratch(BrioStepper *s, int k)
+{
+    BRIO_NEEDS_OR(s, NULL);
+    return k >= 0 && k < BRIO_SCRATCH ? vector_at(s, k) : NULL;
+}
+
+double *brio_stepper_room(BrioStepper *s, int k)
+{
+    BRIO_NEEDS_OR(s, NULL);
+    return k >= 0 && k < BRIO_ROOM ? vector_at(s, BRIO_SCRATCH + k) : NULL;
 }
 
 BrioStatus brio_stepper_fail(BrioStepper *s, BrioStatus status, const char *reason)
@@ -373,25 +378,28 @@ BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double tim
                                      const double *b, double *x)
 {
     BRIO_NEEDS_OR(s && q && b && x, BRIO_ERROR_ARGUMENT);
-    BRIO_CHECK(brio__stepper_factor(s, q, time, weight));
-    return brio__stepper_factored_solve(s, b, x);
+    BRIO_CHECK(brio_stepper_factor(s, q, time, weight));
+    return brio_stepper_factored_solve(s, b, x);
 }
 
-BrioStatus brio__stepper_factor(BrioStepper *s, const double *q, double time, double weight)
+BrioStatus brio_stepper_factor(BrioStepper *s, const double *q, double time, double weight)
 {
+    BRIO_NEEDS_OR(s && q, BRIO_ERROR_ARGUMENT);
     BRIO_CHECK(assemble(s, q, time, 1, weight, true));
     BrioStatus status = brio__linear_factor(s->solver->linear);
     return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
 }
 
-BrioStatus brio__stepper_factored_solve(BrioStepper *s, const double *b, double *x)
+BrioStatus brio_stepper_factored_solve(BrioStepper *s, const double *b, double *x)
 {
+    BRIO_NEEDS_OR(s && b && x && s->solver->linear, BRIO_ERROR_ARGUMENT);
     BrioStatus status = brio__linear_solve(s->solver->linear, 1, b, x);
     return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
 }
 
-double brio__stepper_max_step(BrioStepper *s, const double *q, const double *step, double time)
+double brio_stepper_max_step(BrioStepper *s, const double *q, const double *step, double time)
 {
+    BRIO_NEEDS_OR(s && q && step, NAN);
     BrioLimit limit;
     double *way = s->solver->dx;
     brio__system_directions(s->system, step, way);
