@@ -106,6 +106,53 @@ static void orders(void **state)
     assert_true(file_has("two/convergence.svg", ">slope 2<"));
 }
 
+/* How near trials are to a reference over the whole time, which a second comparison takes from the
+ * folder. A method of order 2 is nearer in all than backward Euler, and nearer at half the step. */
+static void nearness(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"off_energy_percent", "off_kinetic_percent",
+                                       "off_elastic_percent", "off_spectrum_percent"};
+    double first[4][4];
+    write_text("chain.yaml", chain);
+    for (int k = 0; k < 2; k++) {
+        const Outcome *o = BRIO("compare", "chain.yaml", "-i", "backward-euler,trapezoidal", "--h",
+                                "1/50,1/100", "--reference", "rk4:1/4000", "-o", "near", "--json",
+                                "-q", "--force");
+        check_code(o, 0);
+        BrioNode *root = parsed(o->out), *trials = member(root, "trials");
+        assert_int_equal(trials->count, 5);
+        bool kept = strstr(o->out, "The reference is that of an earlier comparison") != NULL;
+        assert_int_equal(kept, k);
+        for (int t = 0; t < 4; t++)
+            for (size_t q = 0; q < BRIO_COUNT(keys); q++) {
+                double value = number(trials->child[t], keys[q]);
+                if (k == 0) first[t][q] = value;
+                assert_true(value == first[t][q]); /* the same bits */
+            }
+        /* the scene keeps momentum, so its centre goes straight; TOLERANCE: linear between steps */
+        assert_true(number(trials->child[3], "off_momentum_percent") < 1e-9);
+        assert_true(number(trials->child[3], "off_path") < 1e-9);
+        assert_true(isnan(number(trials->child[4], "off_energy_percent"))); /* of itself */
+        assert_true(number(trials->child[4], "cpu") >= 0);
+        brio__tree_free(root);
+    }
+    for (size_t q = 0; q < BRIO_COUNT(keys); q++) {
+        print_message("%s: %.3g %.3g, %.3g %.3g\n", keys[q], first[0][q], first[1][q], first[2][q],
+                      first[3][q]);
+        assert_true(first[1][q] < first[0][q] && first[3][q] < first[2][q]);
+        assert_true(first[3][q] < first[1][q]);
+    }
+    assert_true(file_has("near/report.html", "How near to the reference"));
+    /* without a step: 1/50 of the finest */
+    const Outcome *o = BRIO("compare", "chain.yaml", "-i", "trapezoidal", "--reference", "rk4",
+                            "-o", "alone-reference", "--json", "-q", "--force");
+    check_code(o, 0);
+    BrioNode *root = parsed(o->out);
+    assert_true(fabs(number(member(root, "trials")->child[1], "h") - 1. / 2500) < 1e-12);
+    brio__tree_free(root);
+}
+
 /* Columns against what `brio run` writes for the same scene: the same steps, so the same bits. */
 static void columns(void **state)
 {
@@ -355,8 +402,10 @@ static void refusals(void **state)
          "--h: a step size must be positive\n"},
         {{"compare", "chain.yaml", "-i", "bdf2", "--h", "1/50,0.02"},
          "--h: 1/50 and 0.02 are the same\n"},
-        {{"compare", "chain.yaml", "-i", "bdf2", "--reference", "rk4"},
-         "--reference: expected NAME@h, as in rk4@1/10000\n"},
+        {{"compare", "chain.yaml", "-i", "bdf2", "--reference", "rk5:1/1000"},
+         "--reference: no integrator \"rk5\"; did you mean \"rk2\"?\n"},
+        {{"compare", "chain.yaml", "-i", "bdf2", "--reference", "rk4:0"},
+         "--reference: a step size must be positive\n"},
         {{"compare", "chain.yaml", "-i", "bdf2", "--set", "integrator.decay=1"},
          "brio compare: --set integrator.decay=1: integrators are given by --integrators, with "
          "parameters as '{type: a-search, decay: 10}'\n"},
@@ -382,7 +431,8 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders),         cmocka_unit_test(columns),
+        cmocka_unit_test(orders),         cmocka_unit_test(nearness),
+        cmocka_unit_test(columns),
         cmocka_unit_test(gravity),        cmocka_unit_test(rows_that_fail),
         cmocka_unit_test(no_overwriting), cmocka_unit_test(stopping),
         cmocka_unit_test(refusals),

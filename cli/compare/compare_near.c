@@ -1,7 +1,7 @@
 /* How near trials are to the reference, over the whole time and not at its end alone.
  *
- * Every trial is sampled at the same instants k H, linear between steps, with H the largest step
- * compared. Differences from the reference are root mean squares over the instants:
+ * Every trial is sampled at the same instants k H, linear between steps, with H half of the finest
+ * step compared (longer, where that would be too many). Differences from the reference are root mean squares over the instants:
  *
  *     energies    in percent of Comparison.scale, K: total, kinetic, elastic, weight's
  *     momenta     in percent of sqrt(2 m K), the momentum that the mass m has with the energy K;
@@ -29,10 +29,7 @@ enum { MAX_INSTANTS = 2048, BANDS = 24 };
 /* Which instants there are. */
 void comparison_plan_tracks(Comparison *c)
 {
-    double h = 0;
-    for (int i = 0; i < c->trial_count; i++)
-        if (&c->trial[i] != c->reference || !c->is_extra) h = fmax(h, c->trial[i].size->h);
-    c->track_step = fmax(h, c->scene->end / MAX_INSTANTS);
+    c->track_step = fmax(c->size[c->size_count - 1].h / 2, c->scene->end / MAX_INSTANTS);
     c->track_count = (int64_t)floor(c->scene->end / c->track_step + 1e-6) + 1;
 }
 
@@ -111,7 +108,12 @@ static double difference(const Comparison *c, const Trial *t, int first, int cou
 /* Energy of vibration by band. */
 static void spectrum(const Comparison *c, const Trial *t, double band[BANDS])
 {
+    double wave[MAX_INSTANTS + 2], quarter[MAX_INSTANTS + 2]; /* cos and sin of turns */
     int64_t n = c->track_count;
+    for (int64_t i = 0; i < n; i++) {
+        wave[i] = cos(2 * M_PI * (double)i / (double)n);
+        quarter[i] = sin(2 * M_PI * (double)i / (double)n);
+    }
     memset(band, 0, BANDS * sizeof *band);
     for (int v = 0; v < TRACK_VERTICES; v++) {
         const double *r = t->track + TRACK_DISTANCE + v;
@@ -120,11 +122,9 @@ static void spectrum(const Comparison *c, const Trial *t, double band[BANDS])
         for (int64_t f = 1; f <= n / 2; f++) {
             double re = 0, im = 0;
             for (int64_t i = 0; i < n; i++) {
-                double window = 0.5 - 0.5 * cos(2 * M_PI * ((double)i + 0.5) / (double)n);
-                double turn = 2 * M_PI * (double)(f * i % n) / (double)n;
-                double value = window * (r[i * TRACK_NUMBERS] - mean);
-                re += value * cos(turn);
-                im += value * sin(turn);
+                double value = (0.5 - 0.5 * wave[i]) * (r[i * TRACK_NUMBERS] - mean);
+                re += value * wave[f * i % n];
+                im += value * quarter[f * i % n];
             }
             int at = (int)BRIO_MIN((int64_t)BANDS - 1, (2 * f - 1) * BANDS / (n + 1));
             band[at] += (double)(f * f) * (re * re + im * im);
