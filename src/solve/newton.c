@@ -206,9 +206,10 @@ static double descend(Descent *d)
     double t = brio__line_search(d->p, d->q, d->now, d->slope, d->allowed, &next);
     /* the kinks of friction are near once scripts have arrived */
     bool smooth = s->dissipation->friction < 0 || !arrived(s);
-    double short_step = smooth ? 1 : BRIO_ENOUGH_LEFT;
-    bool limited = t > 0 && !d->drowned && d->allowed < short_step && brio__limited_by_pairs(s);
-    if (limited && !foreseen(d, &next)) brio__combine(s->system, 1, d->q, t, s->step, s->trial);
+    double enough = smooth ? 1 : BRIO_ENOUGH_LEFT;
+    bool limited = s->pushed && t > 0 && !d->drowned && d->allowed < enough;
+    if (limited && brio__limited_by_pairs(s) && !foreseen(d, &next))
+        brio__combine(s->system, 1, d->q, t, s->step, s->trial);
     if (t == 1 && smooth && !d->small && !d->drowned && too_stiff(d, next, d->slope)) {
         descend_ladder(&d->ladder);
         t = go_on(d, next);
