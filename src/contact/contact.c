@@ -45,6 +45,8 @@ struct BrioContact {
     double now_reach;                /* dhat + thickness then; NAN: never */
     double *step;                    /* results of chunks of candidates */
     int64_t step_room;
+    BrioClosing *closing; /* those of the last motion that was asked for */
+    int64_t closing_room;
     int8_t *chosen; /* which candidates act */
     int64_t chosen_room;
     bool out_of_memory, failed; /* in this call, and in one since it was asked for */
@@ -148,6 +150,7 @@ void brio__contact_free(BrioContact *c)
     brio__free(c->now);
     brio__features_free(&c->features);
     brio__free(c->step);
+    brio__free(c->closing);
     brio__free(c->chosen);
     brio__free(c);
 }
@@ -500,6 +503,25 @@ static void sweep_chunk(void *context, int64_t begin, int64_t end)
     }
 }
 
+/* How far the candidates of a kind may go into c->step. Returns how many there are, -1 without
+ * memory: then no step can be shown to be safe. */
+static int64_t sweep(BrioContact *c, int kind, const double *param, const double *x,
+                     const double *dx)
+{
+    BrioPairs *pairs = &c->candidate[kind].pairs;
+    int64_t count = pairs->term.elements;
+    if (count > c->step_room) {
+        double *more = brio__realloc(c->step, 0, 2 * (size_t)count, sizeof *more);
+        if (!more) c->out_of_memory = true;
+        if (more) c->step = more, c->step_room = 2 * count;
+    }
+    if (c->out_of_memory) return -1;
+    Sweep w = {c, pairs, kind, x, dx, param[BRIO_CONTACT_THICKNESS]};
+    brio__pairs_sweep(pairs, param, x, dx);
+    brio__parallel_for(count, CHUNK, sweep_chunk, &w);
+    return count;
+}
+
 double brio__contact_max_step(BrioContact *c, const double *param, const double *x,
                               const double *dx, BrioLimit *limit)
 {
@@ -509,17 +531,9 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
     if (!(brio__law_at(c->system->law)->traits & BRIO_LAW_FORBIDS)) return 1;
     ensure(c, param, x, dx);
     for (int k = 0; k < 2; k++) {
-        BrioPairs *pairs = &c->candidate[k].pairs;
-        int64_t count = pairs->term.elements;
-        if (count > c->step_room) {
-            double *more = brio__realloc(c->step, 0, 2 * (size_t)count, sizeof *more);
-            if (!more) c->out_of_memory = true;
-            if (more) c->step = more, c->step_room = 2 * count;
-        }
-        if (c->out_of_memory) return 0; /* no step can be shown to be safe */
-        Sweep w = {c, pairs, k, x, dx, param[BRIO_CONTACT_THICKNESS]};
-        brio__pairs_sweep(pairs, param, x, dx);
-        brio__parallel_for(count, CHUNK, sweep_chunk, &w);
+        const BrioPairs *pairs = &c->candidate[k].pairs;
+        int64_t count = sweep(c, k, param, x, dx);
+        if (count < 0) return 0;
         for (int64_t e = 0; e < count; e++)
             if (c->step[e] < t) {
                 t = c->step[e];
@@ -532,4 +546,53 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
                              limit->element, limit->vertex);
     c->totals.ccd += brio__seconds() - before - (c->totals.broad_phase - broad);
     return t;
+}
+
+/* Where a candidate comes nearest to meeting: false if it has no direction there. */
+static bool close_pair(const BrioContact *c, int kind, int64_t e, const double *x, const double *dx,
+                       BrioClosing *to)
+{
+    const BrioPairs *pairs = &c->candidate[kind].pairs;
+    double at[12], way[12];
+    *to = (BrioClosing){.t = c->step[e], .distance = pairs->distance[e]};
+    brio__pairs_vertices(pairs, e, to->vertex);
+    brio__pairs_positions(pairs, e, x, at);
+    brio__pairs_positions(pairs, e, dx, way);
+    for (int i = 0; i < 12; i++) at[i] += to->t * way[i];
+    double d = (kind ? brio__closest_edge_edge : brio__closest_vertex_face)(at, to->w);
+    if (!(d > 0)) return false;
+    for (int i = 0; i < 12; i++) to->n[i % 3] += to->w[i / 3] * at[i] / d;
+    return true;
+}
+
+static bool room_for_closing(BrioContact *c, int64_t count)
+{
+    if (count <= c->closing_room) return true;
+    BrioClosing *more =
+        brio__realloc(c->closing, (size_t)c->closing_room, 2 * (size_t)count, sizeof *more);
+    if (!more) c->out_of_memory = true;
+    if (!more) return false;
+    c->closing = more;
+    c->closing_room = 2 * count;
+    return true;
+}
+
+const BrioClosing *brio__contact_closing(BrioContact *c, const double *param, const double *x,
+                                         const double *dx, int64_t *count)
+{
+    double before = brio__seconds(), broad = c->totals.broad_phase;
+    int64_t found = 0;
+    param = begin_call(c, param);
+    ensure(c, param, x, dx);
+    for (int k = 0; k < 2; k++) {
+        int64_t candidates = sweep(c, k, param, x, dx);
+        for (int64_t e = 0; e < candidates; e++) {
+            if (!(c->step[e] < 1)) continue;
+            if (!room_for_closing(c, found + 1)) break;
+            found += close_pair(c, k, e, x, dx, &c->closing[found]);
+        }
+    }
+    c->totals.ccd += brio__seconds() - before - (c->totals.broad_phase - broad);
+    *count = found;
+    return c->closing;
 }

@@ -43,6 +43,18 @@ BrioStatus brio__contact_assemble(BrioContact *contact, const double *param, con
 double brio__contact_max_step(BrioContact *contact, const double *param, const double *x,
                               const double *dx, BrioLimit *limit);
 
+/* A pair that a motion would close to less than a tenth of its distance: the weights of its
+ * vertices and the direction between its closest points, at the time t at which that happens. */
+typedef struct BrioClosing {
+    int32_t vertex[4];
+    double w[4], n[3];
+    double t, distance; /* distance: where the motion begins */
+} BrioClosing;
+/* All of x + [0,1] dx, in an order that depends on the motion alone; the contact's own. Without
+ * memory there are none. */
+const BrioClosing *brio__contact_closing(BrioContact *contact, const double *param, const double *x,
+                                         const double *dx, int64_t *count);
+
 /* Pairs closer than dhat at x, the least distance of theirs (INFINITY: none), and the nearest
  * pair. */
 int64_t brio__contact_count(BrioContact *contact, const double *param, const double *x, double *min,

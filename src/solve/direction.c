@@ -6,6 +6,22 @@
 
 #include <string.h>
 
+BrioStatus brio__newton_refactor(const BrioProblem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    double before = brio__seconds(), analysed = 0, earlier = s->totals.analysis;
+    s->linear->options.position = q;
+    s->totals.factorisations++;
+    BrioStatus status = brio__linear_factor(s->linear);
+    s->linear->options.position = p->state->q; /* q is the caller's */
+    if (s->linear->overlay) {
+        s->totals.analyses = brio__overlay_analyses(s->linear->overlay, &analysed);
+        s->totals.analysis = analysed;
+    }
+    s->totals.factor += brio__seconds() - before - (s->totals.analysis - earlier);
+    return status;
+}
+
 /* Factors. Only with all of the Hessian projected the matrix must be positive definite, and mass is
  * added until it is (only static problems ever need it). */
 static BrioStatus factor(const BrioProblem *p, const double *q, double projected)
@@ -16,16 +32,7 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
         BRIO_CHECK(brio__problem_look(p));
         BRIO_CHECK(brio__partition_agree(s->system->partition,
                                          brio__problem_hessian(p, q, projected, shift)));
-        double before = brio__seconds(), analysed = 0, earlier = s->totals.analysis;
-        s->linear->options.position = q;
-        s->totals.factorisations++;
-        BrioStatus status = brio__linear_factor(s->linear);
-        s->linear->options.position = p->state->q; /* q is the caller's */
-        if (s->linear->overlay) {
-            s->totals.analyses = brio__overlay_analyses(s->linear->overlay, &analysed);
-            s->totals.analysis = analysed;
-        }
-        s->totals.factor += brio__seconds() - before - (s->totals.analysis - earlier);
+        BrioStatus status = brio__newton_refactor(p, q);
         if (status != BRIO_NOT_POSITIVE_DEFINITE || projected < 1) return status;
         shift = shift > 0 ? 10 * shift : 1e-6;
     }

@@ -16,6 +16,8 @@ BrioValue brio__newton_start(const BrioProblem *problem, double *q);
  * largest velocity into solver->speed. `projected`: the weight of the projected Hessian. */
 BrioStatus brio__newton_direction(const BrioProblem *problem, const double *q,
                                   const double *residual, double projected);
+/* Factors the matrix with the values that it has. */
+BrioStatus brio__newton_refactor(const BrioProblem *problem, const double *q);
 /* The same by the last factor, which is of a nearby point: true if the step is within the
  * tolerance, so that no new factor is needed to see it. */
 bool brio__newton_last_factor_suffices(const BrioProblem *problem);

@@ -24,6 +24,7 @@
  * that much as long as steps get shorter, and when they no longer do, round-off has been reached
  * and the minimiser says so. */
 #include "direction.h"
+#include "foresee.h"
 #include "push.h"
 #include "renew.h"
 
@@ -165,6 +166,35 @@ static double go_on(Descent *d, BrioValue next)
     return t;
 }
 
+/* World positions at q, and their ways along the step. */
+static void aim(const BrioProblem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    brio__problem_positions(p, q, s->x);
+    brio__system_directions(s->system, s->step, s->dx);
+}
+
+/* Where pairs limit the step: goes along one that knows of them, if that leads lower. `next`: the
+ * value where the limited step leads to, and then where this one does, with s->trial. */
+static bool foreseen(Descent *d, BrioValue *next)
+{
+    BrioSolver *s = d->s;
+    BrioLimit limit = s->limit;
+    double limit_step = s->limit_step;
+    if (d->p->objective->a != 1 || !brio__foresee(d->p, d->q, aim)) return false;
+    BrioValue there;
+    double slope = brio__dot(s->system, s->gradient, s->step);
+    double t = slope < 0 ? brio__problem_max_step(d->p, d->q) : 0;
+    if (t > 0) t = brio__line_search(d->p, d->q, d->now, slope, t, &there);
+    bool lower = t > 0 && there.value < next->value;
+    if (lower) *next = there;
+    brio__foresight_swap(d->p);
+    s->limit = limit;
+    s->limit_step = limit_step;
+    d->factored = false;
+    return lower;
+}
+
 /* Goes along the step, as far as is allowed and lowers the objective, or farther. Returns t: the
  * step was t times as long; 0 if there is no such point. */
 static double descend(Descent *d)
@@ -176,6 +206,10 @@ static double descend(Descent *d)
     double t = brio__line_search(d->p, d->q, d->now, d->slope, d->allowed, &next);
     /* the kinks of friction are near once scripts have arrived */
     bool smooth = s->dissipation->friction < 0 || !arrived(s);
+    double enough = smooth ? 1 : BRIO_ENOUGH_LEFT;
+    bool limited = s->pushed && t > 0 && !d->drowned && d->allowed < enough;
+    if (limited && brio__limited_by_pairs(s) && !foreseen(d, &next))
+        brio__combine(s->system, 1, d->q, t, s->step, s->trial);
     if (t == 1 && smooth && !d->small && !d->drowned && too_stiff(d, next, d->slope)) {
         descend_ladder(&d->ladder);
         t = go_on(d, next);

@@ -24,6 +24,8 @@
  * of itself; it holds whatever acts: elements, contact, friction, damping, masses. */
 #include "push.h"
 
+#include "foresee.h"
+
 #include <string.h>
 
 /* Of the way that is allowed: the difference for D. */
@@ -161,13 +163,30 @@ static bool better_alone(const BrioProblem *p, const double *q, double t, double
     return better;
 }
 
+/* Aims along s->step, for foresight. */
+static void aim_step(const BrioProblem *p, const double *q) { aim(p, q, p->solver->step); }
+
+/* How far s->step and the script may go, the step being corrected where pairs limit it. */
+static double foreseen(const BrioProblem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    aim_step(p, q);
+    double t = allowed(p);
+    if (t == 1 || !brio__limited_by_pairs(s) || !brio__foresee(p, q, aim_step)) return t;
+    aim_step(p, q);
+    double farther = allowed(p);
+    if (farther > t) return farther;
+    brio__foresight_swap(p);
+    aim_step(p, q);
+    return allowed(p);
+}
+
 double brio__push_step(const BrioProblem *p, double *q, const double way[3], BrioValue *now)
 {
     BrioSolver *s = p->solver;
     double before = s->script_fraction;
     shift(s->system, s->step, 1, way, s->step);
-    aim(p, q, s->step);
-    double t = allowed(p);
+    double t = foreseen(p, q);
     for (int i = 0; i < HALVINGS && t > 0; i++, t /= 2) {
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         s->script_fraction = moved_on(before, t);

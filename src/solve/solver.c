@@ -4,6 +4,7 @@
 #include "../linear/overlay.h"
 #include "direction.h"
 #include "free_motions.h"
+#include "foresee.h"
 #include "ranks.h"
 
 #include <string.h>
@@ -96,6 +97,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     if (status == BRIO_OK && system->row_count)
         status = brio__constraints_create(system, &s->constraints);
     if (status == BRIO_OK) status = brio__ranks_create(system, &s->ranks);
+    if (status == BRIO_OK && !s->ranks) status = brio__foresight_create(system, &s->foresight);
     if (status == BRIO_OK)
         *solver = s;
     else
@@ -115,6 +117,7 @@ void brio__solver_free(BrioSolver *s)
     if (s->self) s->type->destroy(s->self);
     brio__constraints_free(s->constraints);
     brio__ranks_free(s->ranks);
+    brio__foresight_free(s->foresight);
     brio__linear_free(s->linear);
     double *arrays[] = {s->x,     s->dx,    s->x_fixed_n,  s->gradient,   s->step,
                         s->trial, s->blend, s->difference, s->damped_pose};
@@ -202,6 +205,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     if (!type->unfinished) BRIO_CHECK(brio__solver_prepare(s, state));
     BrioContact *contact = brio__potential_contact(s->potential);
     if (contact) brio__contact_out_of_memory(contact); /* what was is over */
+    brio__foresight_out_of_memory(s->foresight);
     BrioProblem problem = brio__problem(s, state, objective);
     BrioStatus status = solve(&problem, type, q, value);
     /* whatever came of it: pairs were missing */
@@ -210,6 +214,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
         status = BRIO_ERROR_MEMORY;
         s->message[0] = 0;
     }
+    if (brio__foresight_out_of_memory(s->foresight)) status = BRIO_ERROR_MEMORY;
     if (s->stopped && status >= 0) return brio__solver_stop(s);
     if (objective->massless == 2)
         status = brio__refuse_free_motions(s, state, objective->time, q, status);

@@ -68,6 +68,7 @@ struct BrioSolver {
     BrioDissipation *dissipation; /* this */
     BrioConstraints *constraints; /* NULL: none */
     struct BrioRanks *ranks;      /* NULL: no potentials of volumes */
+    struct BrioForesight *foresight; /* NULL: no pairs to foresee */
     BrioLinear *linear;           /* made by the first minimisation: explicit methods need none */
     void *self;                   /* of the type; NULL until it needs something */
     BrioSolveTotals totals;
