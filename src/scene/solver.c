@@ -34,7 +34,8 @@ static const BrioKey solver_keys[] = {
      KEY_INTO(BrioSolverOptions, linear_tol)},
     {KEY_INTEGER("max_halvings", 6, 0, 20, "How often a failed step is tried again in halves."),
      KEY_INTO(BrioSolverOptions, max_halvings)},
-    {KEY_INTEGER("iterations", 10, 1, 1000000, "Of local-global and vbd: iterations of every solve."),
+    {KEY_INTEGER("iterations", 10, 1, 1000000,
+                 "Of local-global and vbd: iterations of every solve."),
      KEY_INTO(BrioSolverOptions, iterations)},
     {KEY_CHOICE("precision", "double|single", 1,
                 "Of local-global: of the constant factor; residuals are in double precision "
