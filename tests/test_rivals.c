@@ -289,6 +289,237 @@ static void budget_of_momenta(void **unused)
     }
 }
 
+/* ---- XPBD ------------------------------------------------------------------------------- */
+
+/* A chain of six vertices hangs from the first and has come to rest: by how much it is longer than
+ * its springs, over what k and the weights ask for. */
+static double stretch_of_chain(const char *integrator)
+{
+    BrioSim *sim = parse("time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: %s\n"
+                         "damping: [{type: rayleigh, alpha: 4}]\nbodies:\n"
+                         "  - shape: {type: line, length: 1, cells: 5}\n    kind: springs\n"
+                         "    material: {type: hooke, k: 2000, vertex_mass: 0.2}\n"
+                         "    transform: {rotate: [[0, 0, 1], -90]}\n"
+                         "    fix: [{vertices: [0]}]\n",
+                         integrator);
+    double x[18], exact = 0;
+    step(sim, 120);
+    brio_sim_positions(sim, 0, x);
+    brio_sim_free(sim);
+    for (int i = 1; i <= 5; i++) exact += i * 0.2 * 9.8 / 2000;
+    return (x[1] - x[16] - 1) / exact;
+}
+
+/* The stiffness is that of the material: the more iterations, the closer to it, where without
+ * compliance it is another one for every number of them [Macklin2016, Fig. 1 and 4]. And substeps
+ * are the better use of the same work [Macklin2019, Sec. 4]. */
+static void stiffness_is_the_materials(void **unused)
+{
+    (void)unused;
+    static const int counts[] = {5, 20, 80, 320};
+    double with[4], without[4];
+    for (int i = 0; i < 4; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "{type: xpbd, substeps: 1, iterations: %d}", counts[i]);
+        with[i] = stretch_of_chain(text);
+        snprintf(text, sizeof text, "{type: pbd-verlet, iterations: %d}", counts[i]);
+        without[i] = stretch_of_chain(text);
+        print_message("%3d iterations: the chain stretches by %.4f of the right amount, without "
+                      "compliance by %.4f\n",
+                      counts[i], with[i], without[i]);
+    }
+    double small = stretch_of_chain("{type: xpbd, substeps: 5}");
+    print_message("  5 substeps of one iteration: %.4f\n", small);
+    assert_true(fabs(with[3] - 1) < 1e-3 && fabs(with[2] - 1) < 0.1 * fabs(with[0] - 1));
+    assert_true(fabs(without[3] - without[1]) > 10 * fabs(with[3] - with[1]));
+    assert_true(fabs(small - 1) < 0.5 * fabs(with[0] - 1));
+}
+
+/* The largest distance of xpbd after 0.2 s from backward Euler with the same substeps. */
+static double off_backward_euler(const char *scene, int substeps)
+{
+    double x[2][48], off = 0;
+    for (int k = 0; k < 2; k++) {
+        char text[80];
+        snprintf(text, sizeof text, "{type: xpbd, substeps: %d, iterations: 400}", substeps);
+        BrioSim *sim = parse("time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\n"
+                             "solver: {tol: 1e-10}\n%s",
+                             1. / 60 / (k ? 1 : substeps), k ? text : "backward-euler", scene);
+        step(sim, k ? 12 : 12 * substeps);
+        memset(x[k], 0, sizeof x[k]);
+        assert_true(sim->system->body[0].count <= 16);
+        brio_sim_positions(sim, 0, x[k]);
+        brio_sim_free(sim);
+    }
+    for (int i = 0; i < 48; i++) off = fmax(off, fabs(x[1][i] - x[0][i]));
+    return off;
+}
+
+/* Iterations converge to backward Euler: exactly where springs do not turn (TOLERANCE 1e-9 m), and
+ * with an error that falls with the substep where they do: constraints move their points along the
+ * directions that they had [Macklin2016, Sec. 4: the gradient of the constraints is taken as
+ * constant]. Springs, an attachment and a plane: everything that xpbd knows. */
+static void converges_to_backward_euler(void **unused)
+{
+    (void)unused;
+    double straight = off_backward_euler(
+        "contact: {type: penalty, kappa: 500, dhat: 0.01}\n"
+        "obstacles: [{type: plane, point: [0, -1.05, 0], normal: [0, 1, 0]}]\nbodies:\n"
+        "  - shape: {type: line, length: 1, cells: 5}\n    kind: springs\n"
+        "    material: {type: hooke, k: 100, vertex_mass: 0.2}\n"
+        "    transform: {rotate: [[0, 0, 1], -90], translate: [0, -0.5, 0]}\n"
+        "    attach: [{vertices: [0], k: 400}]\n",
+        1);
+    static const char net[] = "bodies:\n  - shape: {type: grid, cells_x: 3, cells_z: 3}\n"
+                              "    material: {type: hooke, k: 200, vertex_mass: 0.05}\n"
+                              "    fix: [{vertices: [0]}]\n    attach: [{vertices: [3], k: 300}]\n";
+    double turning[2] = {off_backward_euler(net, 1), off_backward_euler(net, 8)};
+    print_message("xpbd is %.1e m from backward Euler along a line, %.1e m where springs turn, "
+                  "%.1e m with 8 substeps\n",
+                  straight, turning[0], turning[1]);
+    assert_true(straight < 1e-9 && turning[0] < 5e-3 && turning[1] < 0.2 * turning[0]);
+}
+
+/* A free net that spins: linear momentum stays to round-off, angular momentum changes with the
+ * substep and no more with the number of iterations. */
+static void momenta_of_xpbd(void **unused)
+{
+    (void)unused;
+    double turned[2];
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim = parse(
+            "time: {h: 1/60}\ngravity: [0, 0, 0]\nintegrator: {type: xpbd, substeps: %d}\nbodies:\n"
+            "  - shape: {type: grid, cells_x: 3, cells_z: 3}\n"
+            "    material: {type: hooke, k: 200, vertex_mass: 0.05}\n"
+            "    velocity: {linear: [1, 0, 0], angular: [1, 4, 2]}\n",
+            k ? 80 : 20);
+        BrioLedger first = ledger(sim), l;
+        step(sim, 60);
+        l = ledger(sim);
+        turned[k] = fabs(l.angular[1] / first.angular[1] - 1);
+        double moved = fabs(l.momentum[0] / first.momentum[0] - 1);
+        print_message("xpbd: linear momentum changes by %.1e\n", moved);
+        /* TOLERANCE: round-off of (q' - q)/k adds up over the substeps */
+        assert_true(moved < 1e-10);
+        brio_sim_free(sim);
+    }
+    print_message("xpbd: angular momentum changes by %.4f with 20 substeps, by %.4f with 80\n",
+                  turned[0], turned[1]);
+    assert_true(turned[1] < 0.5 * turned[0] && turned[0] < 0.2);
+}
+
+/* ---- vertex block descent --------------------------------------------------------------- */
+
+static const char *const descents[][2] = {
+    {"tets", "  - shape: {type: box, size: [0.4, 0.1, 0.1], cells: [6, 2, 2]}\n"
+             "    material: {type: stable-neo-hookean, E: 2e4, nu: 0.3, rho: 1000}\n"
+             "    fix: [{box: [[-1, -1, -1], [-0.199, 1, 1]]}]\n"},
+    {"tets that must not invert",
+     "  - shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
+     "    material: {type: neo-hookean, E: 2e4, nu: 0.3, rho: 1000}\n"
+     "    fix: [{box: [[-1, -1, -1], [-0.199, 1, 1]]}]\n"},
+    {"cloth of springs", "  - shape: {type: grid, cells_x: 5, cells_z: 5}\n"
+                         "    material: {type: hooke, k: 200, vertex_mass: 0.05}\n"
+                         "    fix: [{vertices: [0]}]\n    attach: [{vertices: [5], k: 300}]\n"},
+    {"shell", "  - shape: {type: grid, cells_x: 4, cells_z: 4}\n"
+              "    material: {type: membrane-neo-hookean, E: 1e5, thickness: 0.01, rho: 1000}\n"
+              "    fix: [{vertices: [0, 4]}]\n"},
+};
+
+static BrioSim *descent(int body, const char *integrator, const char *solver)
+{
+    return parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: %s\n"
+                 "damping: [{type: rayleigh, alpha: 0.5, beta: 0.001}]\n"
+                 "contact: {type: penalty, kappa: 2000, dhat: 0.01}\n"
+                 "obstacles: [{type: plane, point: [0, -0.1, 0], normal: [0, 1, 0]}]\nbodies:\n%s",
+                 integrator, solver, descents[body][1]);
+}
+
+/* Sweeps converge to Newton's solution, of backward Euler and of the midpoint rule, with damping
+ * and contact. TOLERANCE 1e-6 m after 12 steps of 400 sweeps. */
+static void sweeps_converge(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {"backward-euler", "implicit-midpoint"};
+    for (int body = 0; body < (int)BRIO_COUNT(descents); body++)
+        for (int m = 0; m < 2; m++) {
+            double x[2][3 * 80], off = 0;
+            int64_t count = 0;
+            for (int k = 0; k < 2; k++) {
+                BrioSim *sim = descent(body, integrators[m],
+                                       k ? "{type: vbd, iterations: 400}" : "{tol: 1e-10}");
+                count = 3 * sim->system->body[0].count;
+                assert_true(count <= 3 * 80);
+                step(sim, 12);
+                brio_sim_positions(sim, 0, x[k]);
+                brio_sim_free(sim);
+            }
+            for (int64_t i = 0; i < count; i++) off = fmax(off, fabs(x[1][i] - x[0][i]));
+            print_message("%-26s %-18s vbd is %.1e m from Newton\n", descents[body][0],
+                          integrators[m], off);
+            assert_true(off < 1e-6);
+        }
+}
+
+/* The objective of a step of backward Euler after so many sweeps, over h^2: m/2 |v' - v|^2 + P. */
+static double objective_after(int body, int sweeps)
+{
+    char solver[60];
+    snprintf(solver, sizeof solver, "{type: vbd, iterations: %d}", sweeps);
+    BrioSim *sim = parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\n"
+                         "solver: %s\nbodies:\n%s",
+                         solver, descents[body][1]);
+    BrioState *state = brio_sim_state(sim);
+    double v[3 * 80], value = 0;
+    assert_true(state->coordinates <= 3 * 80);
+    for (int64_t i = 0; i < state->coordinates; i++) /* a motion that elements resist */
+        v[i] = state->v[i] = 2 * sin(40 * state->q[i] + (double)(i % 3));
+    step(sim, 1);
+    for (int64_t i = 0; i < state->coordinates; i++)
+        value += sim->system->mass[i / 3] / 2 * pow(state->v[i] - v[i], 2);
+    value += ledger(sim).potential;
+    brio_sim_free(sim);
+    return value;
+}
+
+/* Every sweep lowers the objective [Chen2024, Sec. 3.1], down to what Newton has. */
+static void sweeps_descend(void **unused)
+{
+    (void)unused;
+    for (int body = 0; body < (int)BRIO_COUNT(descents); body++) {
+        double last = INFINITY, first = objective_after(body, 1);
+        for (int k = 1; k <= 12; k++) {
+            double now = objective_after(body, k);
+            assert_true(now < last + 1e-13 * fabs(last));
+            last = now;
+        }
+        double end = objective_after(body, 1000);
+        print_message("%-26s one sweep leaves %.1e J to go, twelve %.1e J\n", descents[body][0],
+                      first - end, last - end);
+        assert_true(last - end < 0.2 * (first - end) && last >= end - 1e-13 * fabs(end));
+    }
+}
+
+/* The same bits with one thread and with two; hands that pull are felt. */
+static void sweeps_by_threads(void **unused)
+{
+    (void)unused;
+    double x[2][3 * 80];
+    for (int k = 0; k < 2; k++) {
+        brio_set_threads(1 + k);
+        BrioSim *sim = descent(0, "backward-euler", "vbd");
+        const double up[3] = {0.1, 0.3, 0};
+        int hand;
+        assert_int_equal(brio_sim_grab_vertex(sim, 0, 40, 200, &hand, NULL), BRIO_OK);
+        assert_int_equal(brio_sim_drag(sim, hand, up, NULL), BRIO_OK);
+        step(sim, 20);
+        brio_sim_positions(sim, 0, x[k]);
+        brio_sim_free(sim);
+    }
+    brio_set_threads(0);
+    assert_memory_equal(x[0], x[1], 63 * 3 * sizeof(double));
+}
+
 static void refused(const char *integrator, const char *words)
 {
     char text[400];
@@ -314,10 +545,20 @@ static void what_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stiff_and_soft),       cmocka_unit_test(relatives),
-        cmocka_unit_test(energy_of_means),      cmocka_unit_test(steps_lead_back),
-        cmocka_unit_test(energy_of_relaxation), cmocka_unit_test(gamma_goes_to_one),
-        cmocka_unit_test(relaxation_is_driven), cmocka_unit_test(budget_of_momenta),
+        cmocka_unit_test(stiff_and_soft),
+        cmocka_unit_test(relatives),
+        cmocka_unit_test(energy_of_means),
+        cmocka_unit_test(steps_lead_back),
+        cmocka_unit_test(energy_of_relaxation),
+        cmocka_unit_test(gamma_goes_to_one),
+        cmocka_unit_test(relaxation_is_driven),
+        cmocka_unit_test(budget_of_momenta),
+        cmocka_unit_test(stiffness_is_the_materials),
+        cmocka_unit_test(converges_to_backward_euler),
+        cmocka_unit_test(momenta_of_xpbd),
+        cmocka_unit_test(sweeps_converge),
+        cmocka_unit_test(sweeps_descend),
+        cmocka_unit_test(sweeps_by_threads),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

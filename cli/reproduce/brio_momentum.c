@@ -17,6 +17,10 @@ static const Method methods[] = {
     {"generalized-alpha", "generalized-alpha"},
     {"energy-momentum", "energy-momentum"},
     {"FEPR", "fepr"},
+    {"Bathe", "bathe"},
+    {"average vector field", "average-vector-field"},
+    {"relaxed TR-BDF2", "{type: relaxation, tableau: tr-bdf2}"},
+    {"budget with momenta", "{type: energy-budget, momentum: true}"},
 };
 enum { PRINTED, FLIGHT, MOMENTUM, METHODS = BRIO_COUNT(methods) };
 
@@ -324,7 +328,7 @@ static void run(Report *r)
 REPRODUCTION(brio_momentum){
     .name = "brio-momentum",
     .paper = "Brio2026",
-    .summary = "energy and momenta together: A-search with momenta beside the printed form and six "
+    .summary = "energy and momenta together: A-search with momenta beside the printed form and ten "
                "rivals",
     .about =
         "Each line: the share of rigid motion in kinetic plus elastic energy, mean over the run; "

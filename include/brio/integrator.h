@@ -322,8 +322,9 @@ typedef struct BrioSpring {
     int64_t vertex[2];     /* world vertices, for brio_stepper_positions */
     int64_t coordinate[2]; /* the first of their three coordinates in q; -1: fixed */
     double mass[2];
-    double length; /* at rest */
-    int active;    /* 0: an attachment that was released */
+    double length;    /* at rest */
+    int active;       /* 0: an attachment that was released */
+    double stiffness; /* N/m */
 } BrioSpring;
 /* A hand that pulls the mean sum w_i x_i of up to three vertices to a point. */
 typedef struct BrioPull {
@@ -331,19 +332,25 @@ typedef struct BrioPull {
     int64_t coordinate[3];
     double weight[3];
     double point[3];
+    double mass[3];
+    double stiffness; /* N/m */
 } BrioPull;
 /* A plane, and how many vertices collide with it. */
 typedef struct BrioPlane {
     double normal[3], point[3];
     double gap; /* the distance that vertices keep from it */
     int64_t count;
+    double stiffness; /* N/m, of the contact */
 } BrioPlane;
 /* Number i = 0, 1, ... of them; 0 past the last. */
 BRIO_API int brio_stepper_spring(const BrioStepper *stepper, int64_t i, BrioSpring *spring);
 BRIO_API int brio_stepper_pull(const BrioStepper *stepper, int i, BrioPull *pull);
 BRIO_API int brio_stepper_plane(const BrioStepper *stepper, int i, BrioPlane *plane);
-/* The first coordinate of the k-th vertex that collides with plane i; -1: it is fixed. */
+/* The first coordinate of the k-th vertex that collides with plane i; -1: it is fixed. The second
+ * also gives its mass. */
 BRIO_API int64_t brio_stepper_plane_vertex(const BrioStepper *stepper, int i, int64_t k);
+BRIO_API int64_t brio_stepper_plane_mass(const BrioStepper *stepper, int i, int64_t k,
+                                         double *mass);
 BRIO_API void brio_stepper_gravity(const BrioStepper *stepper, double g[3]);
 /* World positions of all vertices for q at a time, three each; valid until the next call. */
 BRIO_API const double *brio_stepper_positions(BrioStepper *stepper, const double *q, double time);

@@ -26,8 +26,10 @@ static BrioStatus step(BrioStepper *s, double h)
     double q1 = (1 + rho) / (4 - 2 * gamma * (1 - rho));
     double q2 = 0.5 - gamma * q1;
     double q0 = 1 - q1 - q2;
-    const BrioTableau tableau = {
-        "bathe", 3, {0, 0, 0, gamma / 2, gamma / 2, 0, q0, q1, q2}, {q0, q1, q2}};
+    const BrioTableau tableau = {.name = "bathe",
+                                 .stages = 3,
+                                 .A = {0, 0, 0, gamma / 2, gamma / 2, 0, q0, q1, q2},
+                                 .b = {q0, q1, q2}};
     BRIO_CHECK(brio__tableau_step(
         s, &(BrioTableauStep){.tableau = &tableau, .h = h, .weight = 1, .scratch = 2}, q, v));
     return brio_stepper_accept(s, h, q, v);

@@ -24,7 +24,10 @@ int brio_stepper_spring(const BrioStepper *s, int64_t i, BrioSpring *spring)
         }
         int64_t pack = i / LANES, place = i % LANES;
         spring->length = anchors ? 0 : term->rest[(pack * term->energy->rest + 1) * LANES + place];
-        spring->active = !anchors || s->state->param[term->live + pack * LANES + place] != 0;
+        double live = anchors ? s->state->param[term->live + pack * LANES + place]
+                              : s->state->param[term->params];
+        spring->active = !anchors || live != 0;
+        spring->stiffness = live * term->rest[pack * term->energy->rest * LANES + place];
         for (int k = 0; k < 2; k++) {
             int32_t vertex = brio__term_vertex(term, i, k);
             spring->vertex[k] = vertex;
@@ -47,8 +50,10 @@ int brio_stepper_pull(const BrioStepper *s, int i, BrioPull *pull)
         while (pull->count < 3 && grip->vertex[pull->count] >= 0) {
             pull->coordinate[pull->count] = coordinate_of(s->system, grip->vertex[pull->count]);
             pull->weight[pull->count] = grip->weight[pull->count];
+            pull->mass[pull->count] = s->system->vertex_mass[grip->vertex[pull->count]];
             pull->count++;
         }
+        pull->stiffness = grip->k;
         return 1;
     }
     return 0;
@@ -69,6 +74,7 @@ int brio_stepper_plane(const BrioStepper *s, int i, BrioPlane *plane)
     const BrioTerm *term = analytic_term(s->system, i);
     if (!term) return 0;
     *plane = (BrioPlane){.gap = s->state->param[term->params + 1], .count = term->elements};
+    if (term->elements) plane->stiffness = s->state->param[term->params] * term->rest[0];
     for (int r = 0; r < 3 && term->elements; r++) {
         plane->normal[r] = term->rest[(1 + r) * LANES];
         plane->point[r] = term->rest[(4 + r) * LANES];
@@ -76,12 +82,21 @@ int brio_stepper_plane(const BrioStepper *s, int i, BrioPlane *plane)
     return 1;
 }
 
+int64_t brio_stepper_plane_mass(const BrioStepper *s, int i, int64_t k, double *mass)
+{
+    BRIO_NEEDS_OR(s && mass, -1);
+    const BrioTerm *term = analytic_term(s->system, i);
+    *mass = 0;
+    if (!term || k < 0 || k >= term->elements) return -1;
+    int32_t vertex = brio__term_vertex(term, k, 0);
+    *mass = s->system->vertex_mass[vertex];
+    return coordinate_of(s->system, vertex);
+}
+
 int64_t brio_stepper_plane_vertex(const BrioStepper *s, int i, int64_t k)
 {
-    BRIO_NEEDS_OR(s, -1);
-    const BrioTerm *term = analytic_term(s->system, i);
-    if (!term || k < 0 || k >= term->elements) return -1;
-    return coordinate_of(s->system, brio__term_vertex(term, k, 0));
+    double mass;
+    return brio_stepper_plane_mass(s, i, k, &mass);
 }
 
 void brio_stepper_gravity(const BrioStepper *s, double g[3])

@@ -47,7 +47,7 @@ static const BrioKey solver_keys[] = {
     {KEY_INTEGER("max_halvings", 6, 0, 20, "How often brio halves a failed step and tries again."),
      KEY_INTO(BrioSolverOptions, max_halvings)},
     {KEY_INTEGER("iterations", 10, 1, 1000000,
-                 "local-global: number of iterations of every solve."),
+                 "local-global, vbd: number of iterations of every solve."),
      KEY_INTO(BrioSolverOptions, iterations)},
     {KEY_CHOICE("precision", "double|single", 1,
                 "local-global: precision of the constant factor; residuals are always in double "

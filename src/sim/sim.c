@@ -130,6 +130,11 @@ static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "%s supports only springs, not stitches; use another integrator",
                            integrator->name);
+    if (system->axes)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s moves vertices whole, and `fix` with `axes` fixes some of their "
+                           "coordinates; use another integrator",
+                           integrator->name);
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
         if (energy->element != BRIO_ELEMENT_SPRING)
@@ -218,16 +223,18 @@ BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *
 static BrioStatus check_partition(const BrioSystem *system, const BrioSimDef *def, unsigned traits,
                                   BrioError *error)
 {
-    const char *what = def->tol > 0                                      ? "time.h: auto"
-                       : system->constraint_count                        ? "constraints"
-                       : system->stitch_term >= 0                        ? "stitches"
-                       : brio__solver_type(def->solver.type)->unfinished ? "solver: local-global"
-                       : traits & BRIO_SPRINGS_ONLY                      ? def->integrator
-                                                                         : NULL;
+    const BrioSolverType *solver = brio__solver_type(def->solver.type);
+    const char *what = def->tol > 0                 ? "time.h: auto"
+                       : system->constraint_count   ? "constraints"
+                       : system->stitch_term >= 0   ? "stitches"
+                       : solver->unfinished         ? solver->name
+                       : traits & BRIO_SPRINGS_ONLY ? def->integrator
+                                                    : NULL;
     if (what)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,
-            "%s: on one process only in this version of brio; run the scene without mpirun", what);
+            "%s%s: on one process only in this version of brio; run the scene without mpirun",
+            what == solver->name ? "solver: " : "", what);
     if (brio__linear_type(def->solver.linear)->factor_partitions) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                        "the linear solver %s is for one process; with several use solver: {linear: "
