@@ -26,6 +26,7 @@ typedef struct Render {
     BrioStageDef def;
     BrioStage *stage;
     double time, fps, speed, from, to;
+    double blur; /* fraction of a frame that the shutter is open */
     int64_t frame, sheet;
     bool stamp, plain, force, quiet;
     int columns, rows; /* panels in a picture */
@@ -406,6 +407,10 @@ enum {
     AZIMUTH,
     ELEVATION,
     ZOOM,
+    FOLLOW,
+    BLUR,
+    CHECKS,
+    OWN_SCALES,
     STAMP,
     PLAIN,
     THREADS,
@@ -451,6 +456,10 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
     case AZIMUTH: return read_number(name, v, -360, 360, &r->def.azimuth);
     case ELEVATION: return read_number(name, v, -90, 90, &r->def.elevation);
     case ZOOM: return read_number(name, v, 0.01, 100, &r->def.zoom);
+    case FOLLOW: r->def.follow = true; return true;
+    case BLUR: return read_number(name, v, 0, 1, &r->blur);
+    case CHECKS: r->def.checks = true; return true;
+    case OWN_SCALES: r->def.own_scales = true; return true;
     case STAMP: r->stamp = true; return true;
     case PLAIN: r->plain = true; return true;
     case QUIET: r->quiet = true; return true;
@@ -478,6 +487,7 @@ static int settle_times(Render *r, Target target)
     }
     if (isnan(r->to)) r->to = end;
     if (isnan(r->fps)) r->fps = fmin(fps, 1000);
+    r->def.shutter = r->blur * r->speed / r->fps;
     if (r->frame >= 0) {
         if (r->frame >= r->motion[0]->frame_count)
             return usage_error(&command_render, "--frame %lld: there are frames 0 to %lld",
@@ -582,6 +592,12 @@ static int run(int argc, char **argv)
     if (r.frame >= 0 && !isnan(r.time))
         return usage_error(a.command,
                            "--time and --frame name one instant twice: give one of them");
+    if (r.def.follow && !(isnan(r.def.eye[0]) && isnan(r.def.target[0])))
+        return usage_error(a.command,
+                           "--follow chooses where the camera is: not together with --camera or "
+                           "--target");
+    if (r.def.own_scales && (r.def.colouring == BRIO_COLOUR_BODY || !isnan(r.def.max)))
+        return usage_error(a.command, "--own-scales needs --color strain or speed, without --max");
     if (!sized && r.sheet) r.def.width = 480, r.def.height = 360;
     if (!sized && !r.sheet && r.run_count > 1)
         r.def.width = r.run_count == 2 ? 800 : 640, r.def.height = r.run_count == 2 ? 720 : 560;
@@ -626,6 +642,14 @@ static const Option options[] = {
                    "Angle above the horizon: 0 level, 90 straight "
                    "down."},
     [ZOOM] = {"--zoom", 0, "FACTOR", "Move closer than the default view: 2 is half the distance."},
+    [FOLLOW] = {"--follow", 0, NULL,
+                "The camera moves with the bodies instead of seeing all places."},
+    [BLUR] = {"--blur", 0, "FRACTION",
+              "Motion blur: the fraction of a frame that the shutter is open; 0.5 is usual."},
+    [CHECKS] = {"--checks", 0, NULL,
+                "Checks on the bodies, which show how they are stretched and turned."},
+    [OWN_SCALES] = {"--own-scales", 0, NULL,
+                    "A scale of colours for each body, up to its largest strain or speed."},
     [STAMP] = {"--stamp", 0, NULL, "Write the time into the picture (default on a sheet)."},
     [PLAIN] = {"--plain", 0, NULL, "No names of integrators, no times."},
     [THREADS] = {"--threads", 'j', "N", "Number of threads; pictures do not depend on it."},
@@ -653,6 +677,7 @@ const Command command_render = {
                 "brio render ball-out -o ball.mp4 --speed 0.5 --stamp\n"
                 "brio render dice-out -o sheet.png --sheet 12\n"
                 "brio render lively dull -o both.mp4\n"
+                "brio render stairs-out -o stairs.mp4 --follow --blur 0.5\n"
                 "brio render cloth-out -o cloth.gif --size 480x270 --fps 25",
     .run = run,
 };

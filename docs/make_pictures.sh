@@ -64,6 +64,24 @@ run balloon balloon
 draw balloon.png "$work/balloon" --sheet 3 --size 300x240
 run wave waving-figure --set time.end=1.25
 draw gallery-waving-figure.png "$work/wave" --sheet 3 --size 300x240
+run door door
+draw gallery-door.png "$work/door" --sheet 4 --size 320x240
+run links links
+draw gallery-links.png "$work/links" --sheet 4 --size 320x240
+run puppet puppet
+draw gallery-puppet.png "$work/puppet" --sheet 4 --size 320x240
+run stitched stitched-trampoline
+draw gallery-stitched-trampoline.png "$work/stitched" --sheet 4 --size 320x240
+run nose rt-nose --set time.end=0.5
+draw gallery-nose.png "$work/nose" --sheet 3 --size 300x240
+run hippo rt-hippo --set time.end=1.5
+draw gallery-hippo.png "$work/hippo" --sheet 3 --size 300x240 --checks
+run stairs stairs --set time.end=1.2 --set bodies.0.shape.cells=5
+draw gallery-stairs.png "$work/stairs" --sheet 3 --from 0.3 --size 300x240 --checks --follow --zoom 0.75
+run horn rt-horn --set time.end=1
+draw gallery-horn.png "$work/horn" --sheet 3 --size 300x240 --color speed
+run axis intermediate-axis --set time.end=3
+draw gallery-axis.png "$work/axis" --sheet 6 --size 200x170 --checks
 run drum membrane --set time.end=0.12 --set bodies.0.shape.rings=48
 draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360
 

@@ -249,6 +249,109 @@ static void colours_show_values(void **state)
     free(calm.rgb);
 }
 
+/* A camera that follows: the block flies steadily, and stays where it is in the picture. */
+static void a_camera_that_follows(void **state)
+{
+    (void)state;
+    block_run();
+    assert_int_equal(BRIO("render", "block", "-o", "follow.png", "--sheet", "3", "--size",
+                          "120x100", "--plain", "--follow")
+                         ->code,
+                     0);
+    Image image = decode("follow.png");
+    int first[3], last[3];
+    for (int k = 0; k < 3; k++) {
+        first[k] = 120;
+        last[k] = 0;
+        for (int i = 0; i < 120; i++)
+            if (colour_of(pixel(&image, i + 120 * k, 50)) > 40) {
+                first[k] = BRIO_MIN(first[k], i);
+                last[k] = i;
+            }
+    }
+    print_message("the block from %d to %d, %d to %d, %d to %d\n", first[0], last[0], first[1],
+                  last[1], first[2], last[2]);
+    assert_true(last[0] - first[0] > 50); /* nearer than where all its way is seen */
+    for (int k = 1; k < 3; k++) {
+        assert_in_range(first[k] + 1 - first[0], 0, 2);
+        assert_in_range(last[k] + 1 - last[0], 0, 2);
+    }
+    free(image.rgb);
+}
+
+/* Of a row of pixels: how often it changes from light to dark, and how many are neither body nor
+ * background. */
+static void read_row(const Image *image, int *changes, int *between)
+{
+    int row = image->height / 2, before = -1;
+    *changes = *between = 0;
+    for (int i = 0; i < image->width; i++) {
+        const uint8_t *p = pixel(image, i, row);
+        if (colour_of(p) < 25) continue;
+        *between += colour_of(p) < 60;
+        int light = light_of(p);
+        if (before >= 0 && abs(light - before) > 20) ++*changes;
+        before = light;
+    }
+}
+
+/* Checks are seen as changes along a row; blur makes the edges of what moves soft. */
+static void checks_and_blur(void **state)
+{
+    (void)state;
+    block_run();
+    static const char *const options[][2] = {
+        {"--plain", NULL}, {"--checks", NULL}, {"--blur", "1"}};
+    int changes[3], between[3];
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(BRIO("render", "block", "-o", "row.png", "--force", "--size", "300x200",
+                              "--time", "0.25", options[k][0], options[k][1])
+                             ->code,
+                         0);
+        Image image = decode("row.png");
+        read_row(&image, &changes[k], &between[k]);
+        free(image.rgb);
+    }
+    print_message("changes: %d, with checks %d; soft pixels: %d, with blur %d\n", changes[0],
+                  changes[1], between[0], between[2]);
+    assert_true(changes[1] >= changes[0] + 6);
+    assert_true(between[2] >= between[0] + 6);
+}
+
+/* A slow body beside a fast one: with a scale of its own it shows the upper end, too. */
+static void own_scales(void **state)
+{
+    (void)state;
+    write_text("pair.yaml",
+               "brio: 1\ntime: {h: 1/20, end: 0.2, fps: 20}\ngravity: [0, 0, 0]\nbodies:\n"
+               "  - {name: fast, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, "
+               "material: {type: neo-hookean}, velocity: {linear: [0, 0, 1]}}\n"
+               "  - {name: slow, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, "
+               "material: {type: neo-hookean}, transform: {translate: [0.5, 0, 0]}, velocity: "
+               "{linear: [0, 0, 0.1]}}\n");
+    assert_int_equal(BRIO("run", "pair.yaml", "-o", "pair", "-q")->code, 0);
+    BrioMotionFile *motion;
+    BrioStage *stage = stage_of("pair", 300, 200, 1, &motion);
+    double centre[3] = {0.5, 0, 0.02}, at[2];
+    assert_true(brio__view_project(&stage->view, centre, at, NULL));
+    static const char *const options[] = {"--plain", "--own-scales"};
+    int red[2];
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(BRIO("render", "pair", "-o", "pair.png", "--force", "--size", "300x200",
+                              "--color", "speed", options[k])
+                             ->code,
+                         0);
+        Image image = decode("pair.png");
+        const uint8_t *p = pixel(&image, at[0], at[1]);
+        red[k] = p[0] - p[2];
+        free(image.rgb);
+    }
+    print_message("the slow body, red less blue: %d, with its own scale %d\n", red[0], red[1]);
+    assert_true(red[0] < 0 && red[1] > 40);
+    brio__stage_free(stage);
+    brio__motion_free(motion);
+}
+
 /* ---- other kinds of bodies -------------------------------------------------------------- */
 
 /* At the projections of a part's vertices the picture must have colour; at least `fraction` of them
@@ -511,7 +614,7 @@ static void bad_input(void **state)
         BRIO("run", "plain.yaml", "-o", "still", "-q", "--set", "output.motion=false")->code, 0);
     assert_int_not_equal(access("still/motion.bin", F_OK), 0);
     const struct {
-        const char *argument[6], *err;
+        const char *argument[7], *err;
     } cases[] = {
         {{"render"}, "brio render: which run? Give a folder that `brio run` has written\n"},
         {{"render", "block"},
@@ -524,6 +627,11 @@ static void bad_input(void **state)
         {{"render", "block", "-o", "a.avi"},
          "brio render: -o a.avi: expected a name that ends in .png, .mp4, .webm or .gif; "
          "frame-%04d.png gives numbered pictures\n"},
+        {{"render", "block", "-o", "a.png", "--own-scales"},
+         "brio render: --own-scales needs --color strain or speed, without --max\n"},
+        {{"render", "block", "-o", "a.png", "--follow", "--target", "0,0,0"},
+         "brio render: --follow chooses where the camera is: not together with --camera or "
+         "--target\n"},
         {{"render", "block", "-o", "a.png", "--size", "wide"},
          "brio render: --size wide: expected WIDTHxHEIGHT in pixels, from 16x16 to 16384x16384, as "
          "in 1280x720\n"},
@@ -545,7 +653,7 @@ static void bad_input(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *arguments[8] = {0};
-        for (int k = 0; k < 6; k++) arguments[k] = cases[i].argument[k];
+        for (int k = 0; k < 7; k++) arguments[k] = cases[i].argument[k];
         const Outcome *o = run_limited(0, arguments);
         assert_string_equal(o->err, cases[i].err);
         assert_int_equal(o->code, 2);
@@ -573,6 +681,9 @@ int main(void)
         cmocka_unit_test(the_same_for_any_number_of_threads),
         cmocka_unit_test(a_sheet),
         cmocka_unit_test(colours_show_values),
+        cmocka_unit_test(a_camera_that_follows),
+        cmocka_unit_test(checks_and_blur),
+        cmocka_unit_test(own_scales),
         cmocka_unit_test(every_kind_of_body),
         cmocka_unit_test(a_film),
         cmocka_unit_test(without_ffmpeg),

@@ -69,6 +69,34 @@ static void ring_point(const double *half, double radius, int i, int k, double y
     for (int r = 0; r < 3; r++) y[r] = half[r] * side[r] + radius * n[r];
 }
 
+/* The first vertex at the same place, to round-off, among the neighbours that may coincide: rings
+ * and columns of a ball or capsule do. */
+static int32_t same_place(const BrioMesh *mesh, int32_t v)
+{
+    enum { COLUMNS = 4 * (ROUND + 1) };
+    const double *y = mesh->x + 3 * (int64_t)v;
+    for (int32_t w = BRIO_MAX(v - COLUMNS - 1, 0); w < v; w++) {
+        const double *x = mesh->x + 3 * (int64_t)w;
+        double away = fabs(x[0] - y[0]) + fabs(x[1] - y[1]) + fabs(x[2] - y[2]);
+        if (away <= 1e-14 * (1 + fabs(y[0]) + fabs(y[1]) + fabs(y[2]))) return same_place(mesh, w);
+    }
+    return v;
+}
+
+/* Where the shape is round, one vertex stands for all at its place, so that normals are smooth. */
+static void add_triangle(BrioMesh *mesh, int64_t *count, bool is_round, int32_t a, int32_t b,
+                         int32_t c)
+{
+    if (is_round) {
+        a = same_place(mesh, a);
+        b = same_place(mesh, b);
+        c = same_place(mesh, c);
+        if (a == b || b == c || c == a) return;
+    }
+    memcpy(mesh->triangle + 3 * *count, (const int32_t[3]){a, b, c}, 3 * sizeof a);
+    ++*count;
+}
+
 /* `ring` points each, joined, and closed by two fans. */
 BrioStatus brio__obstacle_rings(const double *rest, bool cylinder, BrioMesh **mesh,
                                 BrioError *error)
@@ -82,7 +110,6 @@ BrioStatus brio__obstacle_rings(const double *rest, bool cylinder, BrioMesh **me
                                  2 * (int64_t)(rings - 1) * ring + 2 * (int64_t)ring, 0, mesh,
                                  error));
     double *x = (*mesh)->x;
-    int32_t *triangle = (*mesh)->triangle;
     for (int i = 0; i < rings; i++)
         for (int k = 0; k < ring; k++) {
             double y[3] = {half[0] * cos(k * quarter * 4 / ring), i ? half[1] : -half[1],
@@ -95,18 +122,18 @@ BrioStatus brio__obstacle_rings(const double *rest, bool cylinder, BrioMesh **me
         for (int r = 0; r < 3; r++)
             x[3 * (rings * ring + end) + r] =
                 centre[r] + (end ? 1 : -1) * (half[1] + rest[13]) * b[r];
+    int64_t count = 0;
     for (int k = 0; k < ring; k++) {
         int after = (k + 1) % ring;
-        for (int i = 0; i + 1 < rings; i++, triangle += 6)
-            memcpy(triangle,
-                   (const int32_t[6]){i * ring + k, (i + 1) * ring + k, (i + 1) * ring + after,
-                                      i * ring + k, (i + 1) * ring + after, i * ring + after},
-                   6 * sizeof *triangle);
-        memcpy(triangle,
-               (const int32_t[6]){rings * ring, k, after, rings * ring + 1,
-                                  (rings - 1) * ring + after, (rings - 1) * ring + k},
-               6 * sizeof *triangle);
-        triangle += 6;
+        for (int i = 0; i + 1 < rings; i++) {
+            int32_t low = i * ring, high = low + ring;
+            add_triangle(*mesh, &count, rest[13] > 0, low + k, high + k, high + after);
+            add_triangle(*mesh, &count, rest[13] > 0, low + k, high + after, low + after);
+        }
+        add_triangle(*mesh, &count, rest[13] > 0, rings * ring, k, after);
+        add_triangle(*mesh, &count, rest[13] > 0, rings * ring + 1, (rings - 1) * ring + after,
+                     (rings - 1) * ring + k);
     }
+    (*mesh)->triangle_count = count;
     return BRIO_OK;
 }

@@ -407,6 +407,51 @@ static double shade_behind(const BrioRaster *r, float i, float j, float c[3])
     return depth;
 }
 
+/* The fraction of a pixel in light checks: parity of the cells at its samples. */
+static float light_checks(const BrioFacet *f, const Setup *s, float i, float j)
+{
+    int light = 0;
+    for (int q = 0; q < SAMPLES; q++) {
+        float w[3], sum = 0;
+        int parity = 0;
+        for (int k = 0; k < 3; k++) {
+            w[k] = fmaxf(s->a[k] * (i + sample_x[q]) + s->b[k] * (j + sample_y[q]) + (float)s->c[k],
+                         0);
+            sum += w[k];
+        }
+        for (int d = 0; d < 3 && sum > 0; d++) {
+            float at = 0;
+            for (int k = 0; k < 3; k++) at += w[k] / sum * f->corner[k].t[d];
+            parity += (int)floorf(at);
+        }
+        light += parity & 1;
+    }
+    return (float)light / SAMPLES;
+}
+
+/* The side of a facet that is seen is that of its plane: near creases and outlines the smooth
+ * normal may point away from the eye, and would make dark specks. It is bent until it does not.
+ * Whether the back is seen. */
+static bool face_eye(const BrioFacet *f, const float eye[3], float n[3], float *seen)
+{
+    float p[3], q[3], plane[3];
+    for (int r = 0; r < 3; r++) {
+        p[r] = f->corner[1].x[r] - f->corner[0].x[r];
+        q[r] = f->corner[2].x[r] - f->corner[0].x[r];
+    }
+    brio__cross3f(p, q, plane);
+    bool back = brio__dot3f(plane, eye) < 0 && !(f->flags & BRIO_FACET_CLOSED);
+    if (back)
+        for (int r = 0; r < 3; r++) n[r] = -n[r];
+    *seen = brio__dot3f(n, eye);
+    if (*seen < 0.05f) {
+        for (int r = 0; r < 3; r++) n[r] += (0.05f - *seen) * eye[r];
+        brio__normalise3f(n);
+        *seen = 0.05f;
+    }
+    return back;
+}
+
 static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s, float i, float j,
                         float c[3], double *depth)
 {
@@ -430,11 +475,11 @@ static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s,
     brio__normalise3f(n);
     for (int q = 0; q < 3; q++) eye[q] = (float)(view->eye[q] - x[q]);
     brio__normalise3f(eye);
-    float seen = brio__dot3f(n, eye);
-    bool back = seen < 0 && !(f->flags & BRIO_FACET_CLOSED);
-    if (back) {
-        for (int q = 0; q < 3; q++) n[q] = -n[q];
-        seen = -seen;
+    float seen;
+    bool back = face_eye(f, eye, n, &seen);
+    if (f->flags & BRIO_FACET_CHECKED) {
+        float light = (f->flags & BRIO_FACET_FAINT ? 0.2f : 0.62f) * light_checks(f, s, i, j);
+        for (int q = 0; q < 3; q++) base[q] = mix(base[q], 0.86f, light);
     }
     float facing = brio__dot3f(n, r->light),
           lit = facing > 0 ? facing * key_visibility(r, x, n) : 0;

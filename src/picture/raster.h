@@ -13,10 +13,18 @@
 typedef struct BrioCorner {
     float x[3], n[3]; /* position and unit normal */
     float c[3];       /* colour, linear */
+    float t[3];       /* place in a pattern, in checks */
 } BrioCorner;
 
 /* RULED << k: edge opposite to corner k */
-enum { BRIO_FACET_CLOSED = 1, BRIO_FACET_MATTE = 2, BRIO_FACET_GLASS = 4, BRIO_FACET_RULED = 8 };
+enum {
+    BRIO_FACET_CLOSED = 1,
+    BRIO_FACET_MATTE = 2,
+    BRIO_FACET_GLASS = 4,
+    BRIO_FACET_RULED = 8,
+    BRIO_FACET_CHECKED = 64,
+    BRIO_FACET_FAINT = 128 /* its checks are */
+};
 
 typedef struct BrioFacet {
     BrioCorner corner[3];

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TUBE = 6, MAX_SCANNED = 240, MAX_VALUED = 48 };
+enum { TUBE = 6, MAX_VALUED = 48, BLUR_INSTANTS = 12 };
+#define CHECKS 7 /* along the longest side of a body */
 
 struct StagePart {
     int32_t *slot, *slot_vertex;
@@ -106,7 +107,7 @@ static BrioStatus measure_values(BrioStage *s, int which, double time, BrioError
     return BRIO_OK;
 }
 
-static double round_up(double value)
+double brio__stage_round_up(double value)
 {
     static const double steps[] = {1, 1.5, 2, 3, 4, 5, 6, 8, 10};
     if (!(value > 0)) return 1;
@@ -122,8 +123,15 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The upper end of the scale: what one vertex in two hundred exceeds at the instant where most
- * do. */
+/* What one vertex in two hundred of `count` exceeds. */
+static float high_value(float *value, int64_t count)
+{
+    if (count == 0) return 0;
+    qsort(value, (size_t)count, sizeof *value, by_value);
+    return value[count - 1 - count / 200];
+}
+
+/* The upper end of the scale, of all bodies or of each: of the instant where it is largest. */
 static BrioStatus measure_max(BrioStage *s, BrioError *error)
 {
     double max = 0;
@@ -134,16 +142,19 @@ static BrioStatus measure_max(BrioStage *s, BrioError *error)
             BRIO_CHECK(brio__motion_positions(m, k, s->x, error));
             BRIO_CHECK(measure_values(s, which, m->time[k], error));
             int64_t kept = 0, at = 0;
-            for (int i = 0; i < m->part_count; at += m->part[i++].vertex_count)
-                for (int v = 0; m->part[i].kind == BRIO_MOTION_BODY && v < m->part[i].vertex_count;
-                     v++)
+            for (int i = 0; i < m->part_count; at += m->part[i++].vertex_count) {
+                if (m->part[i].kind != BRIO_MOTION_BODY) continue;
+                int64_t first = kept;
+                for (int v = 0; v < m->part[i].vertex_count; v++)
                     s->value[kept++] = s->value[at + v];
-            if (kept == 0) continue;
-            qsort(s->value, (size_t)kept, sizeof *s->value, by_value);
-            max = fmax(max, s->value[kept - 1 - kept / 200]);
+                if (s->def.own_scales)
+                    s->own_max[i] =
+                        fmaxf(s->own_max[i], high_value(s->value + first, kept - first));
+            }
+            if (!s->def.own_scales) max = fmax(max, high_value(s->value, kept));
         }
     }
-    s->max = round_up(max);
+    s->max = s->def.own_scales ? 1 : brio__stage_round_up(max);
     return BRIO_OK;
 }
 
@@ -154,192 +165,6 @@ static void scale_colour(float t, float c[3])
     brio__colour_linear(brio__scale_colours[k], low);
     brio__colour_linear(brio__scale_colours[k + 1], high);
     for (int r = 0; r < 3; r++) c[r] = low[r] + (high[r] - low[r]) * (at - (float)k);
-}
-
-/* ---- the camera ------------------------------------------------------------------------- */
-
-/* Corners of the boxes of all bodies at the frames that are looked at: what must be in the
- * picture. */
-typedef struct Corners {
-    double (*x)[3];
-    int64_t count, room;
-} Corners;
-
-/* Obstacles that are not much larger than the way of the bodies should be seen as well. */
-static void add_obstacles(const BrioStage *s, const BrioMotionFile *m, Corners *c)
-{
-    for (int i = 0; i < m->part_count; i++) {
-        float box[2][3], across = 0, way = 0;
-        if (m->part[i].kind != BRIO_MOTION_OBSTACLE || s->def.obstacles == BRIO_OBSTACLES_NONE)
-            continue;
-        brio__motion_box(m, i, s->x, box[0], box[1]);
-        for (int r = 0; r < 3; r++) {
-            across = fmaxf(across, box[1][r] - box[0][r]);
-            way = fmaxf(way, s->high[r] - s->low[r]);
-        }
-        for (int q = 0; across < 2 * way && q < 8; q++, c->count++)
-            for (int r = 0; r < 3; r++) c->x[c->count][r] = box[q >> r & 1][r];
-    }
-}
-
-static BrioStatus gather(BrioStage *s, Corners *c, BrioError *error)
-{
-    int64_t room = 0;
-    for (int which = 0; which < s->motion_count; which++)
-        room += 8 * (int64_t)s->motion[which]->part_count *
-                (BRIO_MIN(s->motion[which]->frame_count, MAX_SCANNED) + 1);
-    c->x = brio__alloc((size_t)room + 8, sizeof *c->x);
-    if (!c->x) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-    for (int r = 0; r < 3; r++) {
-        s->low[r] = INFINITY;
-        s->high[r] = -INFINITY;
-    }
-    for (int which = 0; which < s->motion_count; which++) {
-        BrioMotionFile *m = s->motion[which];
-        int64_t frames = BRIO_MIN(m->frame_count, MAX_SCANNED);
-        for (int64_t k = 0; k < frames; k++) {
-            float whole[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-            BRIO_CHECK(brio__motion_positions(
-                m, frames > 1 ? k * (m->frame_count - 1) / (frames - 1) : 0, s->x, error));
-            for (int i = 0; i < m->part_count; i++) {
-                float box[2][3];
-                if (m->part[i].kind == BRIO_MOTION_OBSTACLE || m->part[i].vertex_count == 0)
-                    continue;
-                brio__motion_box(m, i, s->x, box[0], box[1]);
-                for (int r = 0; r < 3; r++) {
-                    whole[0][r] = fminf(whole[0][r], box[0][r]);
-                    whole[1][r] = fmaxf(whole[1][r], box[1][r]);
-                }
-                for (int q = 0; q < 8; q++, c->count++)
-                    for (int r = 0; r < 3; r++) c->x[c->count][r] = box[q >> r & 1][r];
-            }
-            float half[3];
-            for (int r = 0; r < 3; r++) {
-                s->low[r] = fminf(s->low[r], whole[0][r]);
-                s->high[r] = fmaxf(s->high[r], whole[1][r]);
-                half[r] = 0.5f * (whole[1][r] - whole[0][r]);
-            }
-            s->largest = fmaxf(s->largest, sqrtf(brio__dot3f(half, half)));
-        }
-        add_obstacles(s, m, c);
-    }
-    return BRIO_OK;
-}
-
-/* How far the eye must stand back along -forward from `target` for all corners to be within the
- * fraction `fill` of the picture. */
-static double stand_back(const BrioView *v, const Corners *c, const double target[3], double fill)
-{
-    double tx = fill * 0.5 * v->width / v->scale;
-    double ty = fill * 0.5 * v->height / v->scale;
-    double distance = 0;
-    for (int64_t k = 0; k < c->count; k++) {
-        double along[3] = {0};
-        for (int r = 0; r < 3; r++) {
-            double d = c->x[k][r] - target[r];
-            along[0] += d * v->right[r];
-            along[1] += d * v->up[r];
-            along[2] += d * v->forward[r];
-        }
-        distance = fmax(distance, fmax(fabs(along[0]) / tx, fabs(along[1]) / ty) - along[2]);
-    }
-    return distance;
-}
-
-/* Moves the target so that what is seen lies in the middle of the picture. */
-static void recentre(const BrioView *v, const Corners *c, double target[3])
-{
-    double low[2] = {INFINITY, INFINITY};
-    double high[2] = {-INFINITY, -INFINITY};
-    double pixel[2], depth;
-    double far = 0;
-    for (int64_t k = 0; k < c->count; k++) {
-        if (!brio__view_project(v, c->x[k], pixel, &depth)) continue;
-        for (int r = 0; r < 2; r++) {
-            low[r] = fmin(low[r], pixel[r]);
-            high[r] = fmax(high[r], pixel[r]);
-        }
-    }
-    if (!(high[0] >= low[0])) return;
-    for (int r = 0; r < 3; r++) far += (target[r] - v->eye[r]) * v->forward[r];
-    double x = (0.5 * (low[0] + high[0]) - 0.5 * v->width) * far / v->scale;
-    double y = (0.5 * v->height - 0.5 * (low[1] + high[1])) * far / v->scale;
-    for (int r = 0; r < 3; r++) target[r] += x * v->right[r] + y * v->up[r];
-}
-
-static void aim(BrioStage *s, const Corners *c)
-{
-    const double degree = acos(-1.0) / 180, angle = BRIO_STAGE_ANGLE * degree;
-    const BrioStageDef *d = &s->def;
-    double target[3], side[3], flat, forward[3], eye[3];
-    for (int r = 0; r < 3; r++) {
-        side[r] = s->high[r] - s->low[r];
-        target[r] = isnan(d->target[r]) ? 0.5 * (s->low[r] + s->high[r]) : d->target[r];
-    }
-    if (!isnan(d->eye[0])) {
-        brio__view_aim(&s->view, d->eye, target, angle / d->zoom);
-        memcpy(s->target, target, sizeof target);
-        return;
-    }
-    /* flat things are seen more from above, and what is long along z from the side */
-    flat = fmin(side[1] / fmax(fmax(side[0], side[2]), 1e-30), 1);
-    double elevation =
-        (isnan(d->elevation) ? 14 + 20 * (1 - flat) * (1 - flat) : d->elevation) * degree;
-    double azimuth = (isnan(d->azimuth) ? side[2] > 1.3 * side[0] ? 60 : 28 : d->azimuth) * degree;
-    forward[0] = -sin(azimuth) * cos(elevation);
-    forward[1] = -sin(elevation);
-    forward[2] = -cos(azimuth) * cos(elevation);
-    for (int round = 0; round < 4; round++) {
-        for (int r = 0; r < 3; r++) eye[r] = target[r] - forward[r];
-        brio__view_aim(&s->view, eye, target, angle);
-        double distance = stand_back(&s->view, c, target, 0.88) / d->zoom;
-        for (int r = 0; r < 3; r++) eye[r] = target[r] - fmax(distance, 1e-6) * forward[r];
-        brio__view_aim(&s->view, eye, target, angle);
-        memcpy(s->target, target, sizeof target);
-        if (isnan(d->target[0]) && round < 3) recentre(&s->view, c, target);
-    }
-}
-
-/* The floor: a horizontal plane that is an obstacle, if it is near; otherwise one below everything,
- * for the shadow. Other planes become panes. */
-static void set_scenery(BrioStage *s)
-{
-    BrioView *v = &s->view;
-    float size = 0, middle[3];
-    for (int r = 0; r < 3; r++) {
-        size = fmaxf(size, s->high[r] - s->low[r]);
-        middle[r] = 0.5f * (s->low[r] + s->high[r]);
-    }
-    size = fmaxf(size, 1e-6f);
-    v->size = 0.5f * size;
-    v->ground = !s->def.no_ground;
-    v->floor = s->low[1] - 0.10f * size;
-    const BrioMotionFile *m = s->motion[0];
-    for (int k = 0; k < m->plane_count; k++) {
-        const float *p = m->plane[k], *n = p + 3;
-        if (n[1] > 0.999f && fabsf(p[1] - s->low[1]) < 2 * size) {
-            v->ground = v->grid = true;
-            v->floor = p[1];
-        } else if (v->wall_count < (int)BRIO_COUNT(v->wall) &&
-                   s->def.obstacles != BRIO_OBSTACLES_NONE) {
-            float *w = v->wall[v->wall_count++];
-            float off[3];
-            float other[3] = {0, fabsf(n[1]) < 0.9f, fabsf(n[1]) >= 0.9f};
-            float length;
-            for (int r = 0; r < 3; r++) off[r] = middle[r] - p[r];
-            length = brio__dot3f(off, n);
-            brio__cross3f(other, n, w + 6);
-            brio__normalise3f(w + 6);
-            brio__cross3f(n, w + 6, w + 9);
-            for (int r = 0; r < 3; r++) {
-                w[r] = middle[r] - length * n[r];
-                w[3 + r] = n[r];
-                w[6 + r] *= 0.55f * size;
-                w[9 + r] *= 0.55f * size;
-            }
-        }
-    }
-    v->grid_step = (float)round_up(0.09 * size);
 }
 
 /* ---- making a stage --------------------------------------------------------------------- */
@@ -359,10 +184,14 @@ BrioStageDef brio__stage_defaults(void)
 static BrioStatus prepare_parts(BrioStage *s)
 {
     int64_t max = 0, count = 0;
+    size_t pixels = 3 * (size_t)s->def.width * (size_t)s->def.height;
     for (int which = 0; which < s->motion_count; which++) {
         max = BRIO_MAX(max, s->motion[which]->vertex_count);
         count += s->motion[which]->part_count;
     }
+    s->own_max = brio__calloc((size_t)count + 1, sizeof *s->own_max);
+    s->light = s->def.shutter > 0 ? brio__alloc(pixels, sizeof *s->light) : NULL;
+    if (!s->own_max || (s->def.shutter > 0 && !s->light)) return BRIO_ERROR_MEMORY;
     s->part = brio__calloc((size_t)count + 1, sizeof *s->part);
     s->x = brio__alloc(3 * (size_t)max + 1, sizeof *s->x);
     s->scratch = brio__alloc(3 * (size_t)max + 1, sizeof *s->scratch);
@@ -392,7 +221,6 @@ BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, 
                               BrioStage **stage, BrioError *error)
 {
     BrioStage *s = brio__calloc(1, sizeof *s);
-    Corners corners = {0};
     *stage = s;
     if (!s) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     s->def = *def;
@@ -402,23 +230,14 @@ BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, 
     s->view.height = def->height;
     BrioStatus status = prepare_parts(s);
     if (status != BRIO_OK) brio__error(error, status, "out of memory");
-    if (status == BRIO_OK) status = gather(s, &corners, error);
-    if (status == BRIO_OK && corners.count == 0)
-        status = brio__error(error, BRIO_ERROR_INPUT, "the run has no bodies to draw");
-    if (status == BRIO_OK && !(isfinite(s->low[0] + s->low[1] + s->low[2]) &&
-                               isfinite(s->high[0] + s->high[1] + s->high[2])))
-        status = brio__error(error, BRIO_ERROR_INPUT,
-                             "positions of the run are not finite: it cannot be drawn");
+    if (status == BRIO_OK) status = brio__stage_camera(s, error);
     if (status == BRIO_OK) {
         float side[3];
-        for (int r = 0; r < 3; r++) side[r] = s->high[r] - s->low[r];
+        for (int r = 0; r < 3; r++) side[r] = def->follow ? s->side[r] : s->high[r] - s->low[r];
         s->thick = 0.006f * sqrtf(brio__dot3f(side, side));
-        set_scenery(s);
-        aim(s, &corners);
         s->max = def->max;
         if (def->colouring != BRIO_COLOUR_BODY && isnan(def->max)) status = measure_max(s, error);
     }
-    brio__free(corners.x);
     if (status == BRIO_OK) return BRIO_OK;
     brio__stage_free(s);
     *stage = NULL;
@@ -441,6 +260,9 @@ void brio__stage_free(BrioStage *s)
     brio__free(s->before);
     brio__free(s->after);
     brio__free(s->value);
+    brio__free(s->own_max);
+    brio__free(s->light);
+    brio__free(s->path);
     brio__free(s->facet);
     brio__raster_free(s->raster);
     brio__free(s);
@@ -453,7 +275,29 @@ typedef struct Paint {
     float base[3];
     const float *value; /* NULL: base everywhere */
     float max;
+    float low[3], checks; /* of the undeformed shape: its lowest corner, and checks per metre */
 } Paint;
+
+/* Checks of the undeformed shape, which show how it is stretched and turned. Their planes lie
+ * beside those of regular meshes. */
+static void set_checks(Paint *paint, const BrioMotionPart *p)
+{
+    float high[3], longest = 0;
+    for (int r = 0; r < 3; r++) {
+        paint->low[r] = INFINITY;
+        high[r] = -INFINITY;
+        for (int64_t v = 0; v < p->vertex_count; v++) {
+            paint->low[r] = fminf(paint->low[r], p->rest[3 * v + r]);
+            high[r] = fmaxf(high[r], p->rest[3 * v + r]);
+        }
+        longest = fmaxf(longest, high[r] - paint->low[r]);
+    }
+    paint->checks = CHECKS / fmaxf(longest, 1e-20f);
+    for (int r = 0; r < 3; r++) {
+        float count = (high[r] - paint->low[r]) * paint->checks;
+        paint->low[r] -= 0.5f * (ceilf(count + 0.01f) - count) / paint->checks;
+    }
+}
 
 static void paint_vertex(const Paint *paint, int32_t v, float c[3])
 {
@@ -483,6 +327,8 @@ static void add_surface(BrioStage *s, int64_t *count, const BrioMotionPart *p, s
             memcpy(f->corner[k].n, at->normal + 3 * (int64_t)at->slot[3 * t + k],
                    sizeof f->corner[k].n);
             paint_vertex(paint, v, f->corner[k].c);
+            for (int r = 0; r < 3; r++)
+                f->corner[k].t[r] = (p->rest[3 * (int64_t)v + r] - paint->low[r]) * paint->checks;
         }
     }
 }
@@ -553,7 +399,9 @@ static int64_t facets_of(const BrioMotionPart *p)
 static void add_part(BrioStage *s, int64_t *count, const BrioMotionPart *p, struct StagePart *at,
                      const float *x, const Paint *paint)
 {
-    unsigned flags = p->closed ? BRIO_FACET_CLOSED : 0;
+    unsigned flags = (p->closed ? BRIO_FACET_CLOSED : 0) |
+                     (paint->checks > 0 && p->triangle_count ? BRIO_FACET_CHECKED : 0) |
+                     (paint->value ? BRIO_FACET_FAINT : 0);
     if (p->kind == BRIO_MOTION_OBSTACLE) {
         if (s->def.obstacles == BRIO_OBSTACLES_NONE) return;
         flags |=
@@ -617,8 +465,8 @@ static void set_shadow(BrioStage *s, const BrioMotionFile *m)
     s->view.radius = reach;
 }
 
-BrioStatus brio__stage_draw(BrioStage *s, int which, double time, uint8_t *rgb, size_t pitch,
-                            BrioError *error)
+static BrioStatus draw_instant(BrioStage *s, int which, double time, uint8_t *rgb, size_t pitch,
+                               BrioError *error)
 {
     BrioMotionFile *m = s->motion[which];
     struct StagePart *at = s->part;
@@ -630,10 +478,11 @@ BrioStatus brio__stage_draw(BrioStage *s, int which, double time, uint8_t *rgb, 
     if (s->def.colouring != BRIO_COLOUR_BODY) BRIO_CHECK(measure_values(s, which, time, error));
     for (int i = 0; i < m->part_count; i++) {
         const BrioMotionPart *p = &m->part[i];
-        Paint paint = {.max = (float)s->max};
+        Paint paint = {.max = s->def.own_scales ? fmaxf(s->own_max[i], 1e-30f) : (float)s->max};
         if (p->kind == BRIO_MOTION_BODY) {
             brio__colour_linear(brio__body_colours[body++ % BRIO_BODY_COLOURS], paint.base);
             if (s->def.colouring != BRIO_COLOUR_BODY) paint.value = s->value + first;
+            if (s->def.checks) set_checks(&paint, p);
         } else {
             brio__colour_linear(p->kind == BRIO_MOTION_RODS ? 0x6b7078 : BRIO_OBSTACLE_COLOUR,
                                 paint.base);
@@ -642,8 +491,32 @@ BrioStatus brio__stage_draw(BrioStage *s, int which, double time, uint8_t *rgb, 
         first += p->vertex_count;
     }
     set_shadow(s, m);
+    brio__stage_follow(s, which, time);
     if (brio__raster_draw(s->raster, &s->view, s->facet, count, rgb, pitch) != BRIO_OK)
         return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    return BRIO_OK;
+}
+
+/* Motion blur: the mean light of instants while the shutter is open, with squares of the bytes for
+ * the light. */
+BrioStatus brio__stage_draw(BrioStage *s, int which, double time, uint8_t *rgb, size_t pitch,
+                            BrioError *error)
+{
+    size_t row = 3 * (size_t)s->def.width;
+    if (!(s->def.shutter > 0)) return draw_instant(s, which, time, rgb, pitch, error);
+    double end = s->motion[which]->time[s->motion[which]->frame_count - 1];
+    memset(s->light, 0, row * (size_t)s->def.height * sizeof *s->light);
+    for (int k = 0; k < BLUR_INSTANTS; k++) {
+        double now = time + s->def.shutter * ((k + 0.5) / BLUR_INSTANTS - 0.5);
+        BRIO_CHECK(draw_instant(s, which, fmin(fmax(now, 0), end), rgb, pitch, error));
+        for (size_t j = 0; j < (size_t)s->def.height; j++)
+            for (size_t i = 0; i < row; i++)
+                s->light[j * row + i] += (uint32_t)rgb[j * pitch + i] * rgb[j * pitch + i];
+    }
+    for (size_t j = 0; j < (size_t)s->def.height; j++)
+        for (size_t i = 0; i < row; i++)
+            rgb[j * pitch + i] =
+                (uint8_t)(sqrtf((float)s->light[j * row + i] / BLUR_INSTANTS) + 0.5f);
     return BRIO_OK;
 }
 
@@ -663,16 +536,18 @@ void brio__stage_legend(const BrioStage *s, uint8_t *rgb, size_t pitch, int widt
                           (unsigned)brio__colour_byte(c[1]) << 8 | brio__colour_byte(c[2]);
         brio__box_draw(rgb, pitch, width, height, left, top + j, wide, 1, colour, 1);
     }
+    bool own = s->def.own_scales;
     const char *title = strain ? "strain" : "speed";
     brio__text_draw(rgb, pitch, width, height, (float)left, (float)top - 1.1f * size, size,
                     0x30343a, title);
     for (int k = 0; k <= 4; k++) {
         char text[40];
         snprintf(text, sizeof text,
-                 strain   ? "%.3g %%"
-                 : k == 4 ? "%.3g m/s"
-                          : "%.3g",
-                 (strain ? 100 : 1) * s->max * k / 4);
+                 own && k == 4    ? "largest"
+                 : strain && !own ? "%.3g %%"
+                 : k == 4         ? "%.3g m/s"
+                                  : "%.3g",
+                 (strain && !own ? 100 : 1) * s->max * k / 4);
         float y = (float)(top + high) - (float)(high * k) / 4;
         brio__box_draw(rgb, pitch, width, height, left + wide, (int)y - (k == 4 ? 0 : 1),
                        (int)(0.35f * size) + 1, 1, 0x30343a, 0.8f);

@@ -30,6 +30,10 @@ typedef struct BrioStageDef {
     double eye[3], target[3];  /* NAN: chosen so that everything is seen at all times */
     double azimuth, elevation; /* degrees from +z towards +x and upwards; NAN: chosen */
     double zoom;               /* 1: everything fits */
+    bool follow;               /* the camera goes with the bodies; then eye and target are NAN */
+    bool own_scales;           /* colours by value: a scale for each body */
+    bool checks;               /* bodies have checks of their undeformed shape */
+    double shutter;            /* s: how long a picture is exposed; 0: an instant */
 } BrioStageDef;
 BrioStageDef brio__stage_defaults(void);
 
@@ -42,6 +46,11 @@ typedef struct BrioStage {
     double max;             /* of what colours show, a round number */
     struct StagePart *part; /* of all motions */
     float *x, *scratch, *before, *after, *value;
+    float *own_max;   /* of each part, with own_scales */
+    uint32_t *light;  /* sums of squares, with a shutter */
+    float (*path)[3]; /* of the camera, with follow */
+    double eye[3];    /* of the camera; with follow beside its path */
+    float side[3];    /* largest box of the bodies at an instant */
     BrioFacet *facet;
     int64_t facet_room;
     BrioRaster *raster;
@@ -56,6 +65,12 @@ void brio__stage_free(BrioStage *stage);
 /* Motion `which` at a time, into rows of `pitch` bytes. */
 BrioStatus brio__stage_draw(BrioStage *stage, int which, double time, uint8_t *rgb, size_t pitch,
                             BrioError *error);
+/* The camera, the floor and the panes, from the motions. */
+BrioStatus brio__stage_camera(BrioStage *stage, BrioError *error);
+/* The eye of a camera that follows, at a time of a motion. */
+void brio__stage_follow(BrioStage *stage, int which, double time);
+/* The next number of 1, 1.5, 2, 3, ... times a power of ten. */
+double brio__stage_round_up(double value);
 /* What the colours mean, at the right edge of a picture of this size; nothing if they tell bodies
  * apart. */
 void brio__stage_legend(const BrioStage *stage, uint8_t *rgb, size_t pitch, int width, int height);

@@ -225,12 +225,21 @@ class MotionView {
     this.canvas.addEventListener('webglcontextlost', (event) => event.preventDefault());
     this.canvas.addEventListener('webglcontextrestored', () => this.ask());
     this.canvas.addEventListener('keydown', (event) => this.key(event));
-    addEventListener('beforeprint', () => {
-      this.draw();
-      this.printed.src = this.canvas.toDataURL();
-    });
+    addEventListener('beforeprint', () => (this.printed.src = this.picture()));
     this.layout();
     this.setTime(0);
+  }
+
+  // What is shown now, with its labels, for paper.
+  picture() {
+    this.draw();
+    const sheet = element('canvas', { width: this.canvas.width, height: this.canvas.height }), pen = sheet.getContext('2d'), ratio = this.canvas.width / this.stage.clientWidth;
+    pen.drawImage(this.canvas, 0, 0);
+    pen.scale(ratio, ratio);
+    pen.font = '14px system-ui, sans-serif';
+    pen.fillStyle = '#30343a';
+    for (const label of this.stage.querySelectorAll('.label')) pen.fillText(label.textContent, label.offsetLeft + 10, label.offsetTop + 20);
+    return sheet.toDataURL();
   }
 
   makeControls() {
