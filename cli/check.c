@@ -1,4 +1,4 @@
-/* brio check: what a scene or mesh holds, what is wrong with it, and how long its time step may be.
+/* brio check: the content of a scene or mesh, its problems, and the longest stable time step.
  *
  * The highest frequency is the square root of the largest eigenvalue of M^-1 K at the initial
  * state, K the exact Hessian of the potential, by the power method; a symplectic step is stable up

@@ -1,4 +1,4 @@
-/* brio completion: what a shell needs to complete commands, options and names, from the tables of
+/* brio completion: scripts that complete commands, options and names in a shell, from the tables of
  * the commands. */
 #include "commands.h"
 #include "reference.h"

@@ -1,5 +1,5 @@
-/* What the command line and the page take from the library beside its public header, and why. A
- * program of somebody else needs none of this; what one would need belongs into brio.h. */
+/* Internals of the library that the command line and the page use in addition to the public header,
+ * and why. Other programs need none of this; what they need belongs in brio.h. */
 #ifndef BRIO_INTERNAL_H
 #define BRIO_INTERNAL_H
 

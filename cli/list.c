@@ -1,4 +1,4 @@
-/* brio list: what there is to choose from, with parameters. */
+/* brio list: integrators, materials, shapes and other choices, with parameters. */
 #include "commands.h"
 #include "reference.h"
 

@@ -1,4 +1,4 @@
-/* The program: finds the command, and what all commands share. */
+/* The program: finds the command, and has the code that all commands share. */
 #include "commands.h"
 #include "internal.h"
 #include "progress.h"

@@ -1,4 +1,4 @@
-/* report.html of a run: what was run and what became of it in words, the motion, the ledger over
+/* report.html of a run: the scene and the verdict in words, the motion, the ledger over
  * time, where the time went, and tables for print. All of it comes from the files in the folder, so
  * that a report can be made of every run, also of one that was killed. */
 #include "report.h"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # The demo:  demo.sh BRIO FOLDER
-# One scene by two methods with the same step: a film of both side by side (where ffmpeg is there),
+# One scene with two methods and the same step: a film of both side by side (if ffmpeg is installed),
 # a report of each, and a page that compares them.
 set -eu
 brio=$1 out=$2
 
 mkdir -p "$out"
-echo "A soft bunny jumps on a trampoline: by backward Euler, which damps it, and by A-search, which"
+echo "A soft bunny jumps on a trampoline: with backward Euler, which damps it, and with A-search, which"
 echo "keeps its energy. The same scene, the same step of 1/60 s."
 echo
 for name in backward-euler a-search; do
@@ -25,6 +25,6 @@ echo
 echo "Open these in a player and a browser:"
 echo "  $(pwd)/$out/$film"
 echo "  $(pwd)/$out/a-search/report.html         the motion in 3D, energies, times"
-echo "  $(pwd)/$out/backward-euler/report.html   the same by backward Euler"
+echo "  $(pwd)/$out/backward-euler/report.html   the same with backward Euler"
 echo
 echo "Next: brio compare demo --integrators backward-euler,bdf2,a-search, or docs/start.md, the first ten minutes."

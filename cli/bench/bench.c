@@ -1,4 +1,4 @@
-/* brio bench: how fast the engine is on this machine, against what the machine can do. */
+/* brio bench: the speed of the engine on this machine, compared with the limits of the machine. */
 #include "bench.h"
 
 #include <malloc.h>

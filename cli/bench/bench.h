@@ -1,4 +1,5 @@
-/* What the benches share: figures, what the library holds, a body to measure on. A bench is one
+/* Shared parts of the benchmarks: figures, internals of the library, a body to measure on. A bench
+ * is one
  * file and one line of list.def. */
 #ifndef BENCH_H
 #define BENCH_H

@@ -1,5 +1,5 @@
-/* brio bench elements: gradients and projected Hessians per second and core, beside what the
- * machine can do (flops, bytes) and beside one-lane code. */
+/* brio bench elements: gradients and projected Hessians per second and core, compared with the
+ * limits of the machine (flops, bytes) and with scalar code. */
 #include "bench.h"
 
 #include <string.h>

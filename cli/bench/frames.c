@@ -1,5 +1,5 @@
-/* brio bench frames: is the cost of a frame of real time fixed? The slowest of 10,000 frames beside
- * the median, with hands at work. */
+/* brio bench frames: is the cost of a frame of real time fixed? The slowest of 10,000 frames
+ * compared with the median, with hands that drag. */
 #include "bench.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* brio bench newton: the phases of a Newton iteration at 24 thousand tets beside the time that
- * their flops and bytes need at least, and memory. */
+/* brio bench newton: the phases of a Newton iteration at 24 thousand tets compared with the minimum
+ * time for their flops and bytes, and memory. */
 #include "bench.h"
 
 enum { PHASES = 6 };

@@ -1,8 +1,8 @@
 /* brio bench threads: steps with one thread and with all, on the machine as it is and with a busy
  * loop on each core; then as many simulations at a time as there are threads.
  *
- * One thread and all of them take turns, and the mean counts: on a busy machine the least time
- * tells nothing of what threads cost. */
+ * One thread and all of them take turns, and the mean counts: on a busy machine the minimum time
+ * does not show what threads cost. */
 #include "bench.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
-/* What `brio compare` measures, between the part that runs (compare.c) and the one that tells
- * (compare_report.c). */
+/* The measurements of `brio compare`: compare.c fills them in, compare_report.c prints them. */
 #ifndef BRIO_COMPARE_H
 #define BRIO_COMPARE_H
 

@@ -1,4 +1,4 @@
-/* What the files of `brio compare` share beside the comparison itself. */
+/* Shared parts of the files of `brio compare`, other than the comparison itself. */
 #ifndef BRIO_COMPARE_PARTS_H
 #define BRIO_COMPARE_PARTS_H
 

@@ -1,4 +1,4 @@
-/* What `brio compare` tells: tables on the terminal, compare.csv, compare.json, plots,
+/* The output of `brio compare`: tables on the terminal, compare.csv, compare.json, plots,
  * report.html. */
 #include "compare_parts.h"
 #include "report.h"

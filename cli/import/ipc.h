@@ -1,4 +1,4 @@
-/* A scene of IPC while it is read, and what the files of the importer share. */
+/* A scene of IPC during reading, and the shared parts of the importer. */
 #ifndef BRIO_IPC_H
 #define BRIO_IPC_H
 

@@ -1,4 +1,4 @@
-/* A scene of polyfem while it is read, and what the files of the importer share. */
+/* A scene of polyfem during reading, and the shared parts of the importer. */
 #ifndef BRIO_POLYFEM_H
 #define BRIO_POLYFEM_H
 

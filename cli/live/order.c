@@ -1,4 +1,4 @@
-/* What a browser may ask for: names of orders, and what each takes. */
+/* The orders of a browser: their names and their arguments. */
 #include "order.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Requests, WebSockets and their limits. Every client is bounded: in the bytes that it may send
  * before it is answered, in the messages that wait for it, in the time that it may be silent. A
- * frame is sent when the one before was drawn, and then the newest: who is slow misses frames, and
- * keeps nobody waiting. */
+ * client gets the newest frame when it has drawn the previous one: a slow client skips frames and
+ * does not delay others. */
 #define _GNU_SOURCE /* accept4 */
 #include "server.h"
 

@@ -1,4 +1,4 @@
-/* brio reproduce: tables and figures of papers beside our own numbers. */
+/* brio reproduce: tables and figures of papers, compared with our numbers. */
 #include "reproduce.h"
 
 #include "commands.h"

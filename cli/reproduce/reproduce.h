@@ -1,4 +1,5 @@
-/* Reproductions: tables and figures of papers beside our own numbers, each with a verdict. One file
+/* Reproductions: tables and figures of papers compared with our numbers, each with a verdict. One
+ * file
  * for each paper or topic and one line in list.def for each reproduction.
  *
  * A reproduction runs simulations, and reports lines as it goes. It states the paper's figure (or

@@ -1,5 +1,5 @@
-/* What the files of this folder share: the plans that the builder collects, and the functions that
- * make a system and its initial state of them.
+/* Shared parts of this folder: the plans that the builder collects, and the functions that turn
+ * them into a system and its initial state.
  *
  * Way of the data: public setters check their arguments at once and add to a plan (BrioBuilder);
  * brio_builder_finish (finish.c) checks what only the whole tells, and turns the plans into arrays

@@ -1,5 +1,5 @@
-/* What the scene reader asks of a builder beyond the public interface: names and their numbers,
- * and what was at fault. */
+/* Functions of a builder for the scene reader, beyond the public interface: names and their
+ * numbers, and the cause of an error. */
 #ifndef BRIO_BUILD_BUILDER_H
 #define BRIO_BUILD_BUILDER_H
 

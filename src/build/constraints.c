@@ -1,4 +1,5 @@
-/* Constraints: where their points are, and what carries these (constraint/constraint.h).
+/* Constraints: the positions of their points, and the vertices that carry these
+ * (constraint/constraint.h).
  *
  * A point of the initial state in a tet, or in the tet of an affine body's mass points, has the
  * weights w_k with sum w_k = 1 and sum w_k x_k = point; so have the points of a joint's frame,

@@ -1,5 +1,5 @@
-/* Changes of a builder that an edit takes beside adding: removals, and what goes with what is
- * removed. A body or an obstacle that is removed leaves its number behind, as one without vertices,
+/* Removals from a builder, for edits: an object, and everything that depends on it. A body or an
+ * obstacle that is removed leaves its number behind, as one without vertices,
  * so that all other numbers stay what they are. */
 #include "build.h"
 

@@ -1,5 +1,5 @@
-/* From the plans of a builder to a system and its initial state, in order. What only the whole
- * tells is checked first, so that a builder that fails there can still be changed. */
+/* From the plans of a builder to a system and its initial state, in order. Checks that need the
+ * whole come first, so that a builder that fails there can still be changed. */
 #include "build.h"
 
 #include "../handle.h"

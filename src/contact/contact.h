@@ -1,4 +1,5 @@
-/* Contact of everything with everything [Li2020]: the sum of a law (energy/law.h) over all pairs of
+/* Contact between all bodies and obstacles [Li2020]: the sum of a law (energy/law.h) over all pairs
+ * of
  * vertex and triangle and of two edges that are closer than dhat, and how far a motion may go
  * before two of them meet. Lines and points have vertices with lone edges and lone vertices
  * besides: triangles of which two or three corners are the same. Or, of laws between vertices, the

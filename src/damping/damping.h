@@ -1,6 +1,6 @@
 /* Damping models: one file each and one line in list.def.
  *
- * A model takes energy in one of two ways, and always tells how much.
+ * A model removes energy in one of two ways, and always reports how much.
  *
  * As a force. Implicit methods need it as the gradient of a dissipation potential D_n(q) that is
  * lagged at the start of the step: -grad D_n is the force at the pose q for the velocity

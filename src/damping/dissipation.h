@@ -1,6 +1,5 @@
-/* Everything that dissipates, together: the damping models that a scene asks for, and friction
- * where something rubs, and forces without a potential. The sums over models stand here and nowhere
- * else.
+/* The sum of everything that dissipates: the damping models of a scene, friction, and forces
+ * without a potential. The sums over models are here and nowhere else.
  *
  *     D_n(q) = sum over models of D_n,i(q)       (damping.h says what a model gives)
  *

@@ -1,4 +1,4 @@
-/* Friction for solves that end early: forces that are held and corrected from one iteration to the
+/* Friction for solves that end early: forces that are kept and corrected from one iteration to the
  * next (hold.c). */
 #ifndef BRIO_HOLD_H
 #define BRIO_HOLD_H

@@ -1,5 +1,5 @@
-/* Materials with the numbers of a real substance, by name: one line each in presets.def. Where the
- * numbers come from is told in docs/materials.md. */
+/* Materials with the numbers of a real substance, by name: one line each in presets.def.
+ * docs/materials.md has the sources of the numbers. */
 #ifndef BRIO_MATERIAL_H
 #define BRIO_MATERIAL_H
 

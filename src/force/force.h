@@ -1,4 +1,4 @@
-/* Forces beside gravity: one file for each kind and one line in list.def.
+/* Forces in addition to gravity: one file for each kind and one line in list.def.
  *
  * A kind acts on one of four things, and says so by the one slot that it fills.
  *

@@ -1,5 +1,5 @@
 /* A vortex: F = s (a x d) w(|d|), d the distance from the axis a and w the window of radial.h. It
- * turns what it meets about the axis and has no potential: the work around the axis is not zero. */
+ * circles about the axis and has no potential: the work around the axis is not zero. */
 #include "radial.h"
 #include "force.h"
 

@@ -1,4 +1,4 @@
-/* What an integrator includes: the public interface and four macros, nothing of brio's insides. It
+/* The header of integrators: the public interface and four macros, no internals of brio. It
  * is one file and one line in list.def; a program can register the same file at run time. */
 #ifndef BRIO_INTEGRATOR_H
 #define BRIO_INTEGRATOR_H

@@ -1,4 +1,4 @@
-/* The driver of steps: what stands behind the functions of brio/integrator.h. Integrators do not
+/* The driver of steps: the implementation of the functions of brio/integrator.h. Integrators do not
  * include this. */
 #ifndef BRIO_STEPPER_H
 #define BRIO_STEPPER_H

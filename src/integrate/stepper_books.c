@@ -1,5 +1,5 @@
-/* What a step books: the work of moved points, of damping and of what solves left unbalanced; and
- * the end of a step, where it is booked. */
+/* The ledger of a step: the work of moved points, of damping and of forces that solves left
+ * unbalanced; and the end of a step, which books it. */
 #include "stepper.h"
 
 #include "../potential/forces.h"

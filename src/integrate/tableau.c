@@ -1,4 +1,4 @@
-/* Butcher tableaus as data, what can be said of them, and the step of any of them (tableau.h). */
+/* Butcher tableaus as data, their properties, and the step of any of them (tableau.h). */
 #include "tableau.h"
 
 #include <string.h>
