@@ -91,7 +91,8 @@ static int compare(Comparison *c, const BrioFolder *folder)
      * trial */
     brio_set_log(NULL, NULL);
     c->started = c->shown = brio__seconds();
-    for (int i = 0; i < c->trial_count && !stop_wanted; i++) comparison_perform(c, &c->trial[i], folder);
+    for (int i = 0; i < c->trial_count && !stop_wanted; i++)
+        comparison_perform(c, &c->trial[i], folder);
     progress_clear();
     for (int i = 0; i < c->trial_count; i++) {
         TrialOutcome outcome = c->trial[i].outcome;
@@ -246,7 +247,8 @@ const Command command_compare = {
         "smaller. Momenta are shown where the scene keeps "
         "them: without gravity, fixed vertices and obstacles. \"real time\" is simulated over "
         "wall time.\n\n"
-        "Nearness. With --reference a third table says how near each trial is to the reference over "
+        "Nearness. With --reference a third table says how near each trial is to the reference "
+        "over "
         "the whole time: energy and its parts, momenta, the centre of mass, and the spectrum of "
         "vibration (100 %: nothing in common). The reference is kept in the folder as "
         "reference.bin; with --force a later comparison of the same scene takes it from there.\n\n"

@@ -1,7 +1,8 @@
 /* How near trials are to the reference, over the whole time and not at its end alone.
  *
  * Every trial is sampled at the same instants k H, linear between steps, with H half of the finest
- * step compared (longer, where that would be too many). Differences from the reference are root mean squares over the instants:
+ * step compared (longer, where that would be too many). Differences from the reference are root
+ * mean squares over the instants:
  *
  *     energies    in percent of Comparison.scale, K: total, kinetic, elastic, weight's
  *     momenta     in percent of sqrt(2 m K), the momentum that the mass m has with the energy K;
@@ -9,8 +10,8 @@
  *     path        of the centre of mass, in m
  *
  * Vibration is how far vertices are from the centre of mass of their body, r(t): no motion of the
- * whole changes it. With S_b the sum of |2 pi f r^(f)|^2 over some vertices and the frequencies f of
- * a band b, of equal bands up to 1/(2H), the spectrum of a trial is off by
+ * whole changes it. With S_b the sum of |2 pi f r^(f)|^2 over some vertices and the frequencies f
+ * of a band b, of equal bands up to 1/(2H), the spectrum of a trial is off by
  *
  *     1 - sum_b min(S_b, S*_b) / sum_b max(S_b, S*_b):
  *
@@ -149,9 +150,9 @@ void comparison_measure_nearness(Comparison *c)
     static const struct {
         Quantity quantity;
         int first, count;
-    } parts[] = {{NEAR_TOTAL, TRACK_TOTAL, 1},       {NEAR_KINETIC, TRACK_KINETIC, 1},
-                 {NEAR_ELASTIC, TRACK_ELASTIC, 1},   {NEAR_GRAVITY, TRACK_GRAVITY, 1},
-                 {NEAR_LINEAR, TRACK_LINEAR, 3},     {NEAR_ANGULAR, TRACK_ANGULAR, 3},
+    } parts[] = {{NEAR_TOTAL, TRACK_TOTAL, 1},     {NEAR_KINETIC, TRACK_KINETIC, 1},
+                 {NEAR_ELASTIC, TRACK_ELASTIC, 1}, {NEAR_GRAVITY, TRACK_GRAVITY, 1},
+                 {NEAR_LINEAR, TRACK_LINEAR, 3},   {NEAR_ANGULAR, TRACK_ANGULAR, 3},
                  {NEAR_PATH, TRACK_CENTRE, 3}};
     const Trial *r = c->reference;
     if (!r || r->outcome != TRIAL_COMPLETED || r->track_filled < c->track_count) return;
@@ -227,8 +228,8 @@ void comparison_keep_reference(Comparison *c, const BrioFolder *folder, uint64_t
     if (!t || t->outcome != TRIAL_COMPLETED || t->track_filled < c->track_count) return;
     if (brio__replace_begin(folder, kept_name, &file, &error) != BRIO_OK) return;
     KeptHead head = head_of(c, scene, t->sample_count);
-    bool whole = fwrite(&head, sizeof head, 1, file) == 1 &&
-                 transfer(c, t, t->sample_count, writes, file);
+    bool whole =
+        fwrite(&head, sizeof head, 1, file) == 1 && transfer(c, t, t->sample_count, writes, file);
     if (brio__replace_end(folder, kept_name, file, false, &error) != BRIO_OK || !whole)
         unlinkat(folder->fd, kept_name, 0);
 }

@@ -113,12 +113,13 @@ int comparison_notes(const Comparison *c, char text[MAX_NOTES][512])
                  "mean square weighted by mass.",
                  c->reference->method->label, c->reference->size->text);
     if (has(c, NEAR_TOTAL))
-        snprintf(text[count++], sizeof text[0],
-                 "The last table is how far each is off the reference, the root mean square over %lld "
-                 "instants: momenta in %% of what the mass has with the energy that %% are of; "
-                 "spectrum: 0 %% has the same vibration up to %.3g Hz, 100 %% none in common.%s",
-                 (long long)c->track_count, 0.5 / c->track_step,
-                 c->reference_was_kept ? " The reference is that of an earlier comparison." : "");
+        snprintf(
+            text[count++], sizeof text[0],
+            "The last table is how far each is off the reference, the root mean square over %lld "
+            "instants: momenta in %% of what the mass has with the energy that %% are of; "
+            "spectrum: 0 %% has the same vibration up to %.3g Hz, 100 %% none in common.%s",
+            (long long)c->track_count, 0.5 / c->track_step,
+            c->reference_was_kept ? " The reference is that of an earlier comparison." : "");
     if (failed)
         snprintf(
             text[count++], sizeof text[0],

@@ -2,8 +2,9 @@
  *
  * Split P = sum_c P_c, each with half of the energy of its contacts with others, and let
  * H_c = T_c + P_c, so that the sum of H_c is H. What one account loses through a contact the other
- * gains. A contact of a and b exerts the impulses h f_a and h f_b. With u = (v_n + v')/2 the kinetic
- * energies change by W_a = h f_a.u_a and W_b = h f_b.u_b, exactly. The contact's energy changes by
+ * gains. A contact of a and b exerts the impulses h f_a and h f_b. With u = (v_n + v')/2 the
+ * kinetic energies change by W_a = h f_a.u_a and W_b = h f_b.u_b, exactly. The contact's energy
+ * changes by
  * -(W_a + W_b) if it is kept. Half of that belongs to each side, so that
  *
  *     H_a gains (W_a - W_b)/2,    H_b gains (W_b - W_a)/2.
@@ -25,8 +26,8 @@
  * touches no other is its own group, and alpha_c = beta: A-search for it alone.
  *
  * Damping and friction take eps_c = grad D.(q' - q_n) over the coordinates of c. Friction between
- * two bodies may bring energy to one of them; the sum is what friction takes in all. docs/results.md
- * has the derivation and measurements. */
+ * two bodies may bring energy to one of them; the sum is what friction takes in all.
+ * docs/results.md has the derivation and measurements. */
 #include "by_body.h"
 
 #include "../field.h"
@@ -36,8 +37,8 @@
 #include <string.h>
 
 /* Numbers of an account in the state: at its first coordinate block in the history vectors, three
- * in each. ENERGY is H_c when the last step ended, WITH (of the first account alone) tells with which
- * parameters. */
+ * in each. ENERGY is H_c when the last step ended, WITH (of the first account alone) tells with
+ * which parameters. */
 enum { TARGET, ALPHA, ENERGY, PASSED, LOST, ADDED, GROUND, DECAYED, WITH };
 
 static double *kept(const BrioAccounts *a, BrioState *state, int32_t c, int number)
@@ -84,8 +85,9 @@ enum { SHARED = 24, SHARED_P, WAY, WAY_CHANGE, GRADIENT, RUBS, VECTOR, OWN };
 
 /* ---- what it is used for ---------------------------------------------------------------- */
 
-bool brio__by_body(const BrioStepper *s)
+int brio_stepper_by_body(const BrioStepper *s)
 {
+    BRIO_NEEDS_OR(s, 0);
     double asked = brio_stepper_value(s, "by_body");
     if (!isnan(asked)) return asked != 0;
     for (int i = 0; i < s->system->body_count; i++)
@@ -95,7 +97,7 @@ bool brio__by_body(const BrioStepper *s)
 
 bool brio__by_body_is_used(const BrioStepper *s)
 {
-    return brio__fields_offset(s->integrator->fields, "by_body") >= 0 && brio__by_body(s) &&
+    return brio__fields_offset(s->integrator->fields, "by_body") >= 0 && brio_stepper_by_body(s) &&
            isnan(brio_stepper_value(s, "alpha"));
 }
 
@@ -217,8 +219,8 @@ static BrioStatus targets(BrioStepper *s)
     const BrioAccounts *a = s->accounts;
     double *now = row(s, NOW), *energy = row(s, ROOM);
     if (brio_stepper_history_used(s) == 0 || a->count == 0) return first_targets(s);
-    bool changed = brio_stepper_dampers(s) ||
-                   *kept(a, s->state, 0, WITH) != brio_stepper_fingerprint(s, 0);
+    bool changed =
+        brio_stepper_dampers(s) || *kept(a, s->state, 0, WITH) != brio_stepper_fingerprint(s, 0);
     if (changed) energies(s, energy);
     for (int32_t c = 0; c < a->count; c++) {
         now[c] = *kept(a, s->state, c, TARGET);
@@ -235,8 +237,7 @@ static void losses(BrioStepper *s, const BrioByBody *b)
     double *eps = row(s, EPS), *room = row(s, ROOM), *rub = row(s, RUB);
     double *f = brio_stepper_scratch(s, RUBS), *way = s->difference;
     int32_t count = s->accounts->count;
-    BrioObjective objective = {
-        .s = b->h * b->h, .a = 1, .time = s->state->time + b->h, .h = b->h};
+    BrioObjective objective = {.s = b->h * b->h, .a = 1, .time = s->state->time + b->h, .h = b->h};
     memset(eps, 0, ((size_t)count + 1) * sizeof *eps);
     memset(rub, 0, ((size_t)count + 1) * sizeof *rub);
     bool rubs = b->fraction > 0 && brio_stepper_friction_shift(s, &objective, b->q, f);
@@ -288,8 +289,8 @@ static void add_varying(BrioStepper *s, const BrioByBody *b, double *given)
     if (!brio__forces_vary(s->system)) return;
     for (int k = 0; k < 4; k++) {
         memset(energy, 0, ((size_t)a->count + 1) * sizeof *energy);
-        brio__system_positions(s->system, s->state, k / 2 ? b->q : s->state->q,
-                               k / 2 ? end : start, s->x);
+        brio__system_positions(s->system, s->state, k / 2 ? b->q : s->state->q, k / 2 ? end : start,
+                               s->x);
         brio__forces_split(s->potential, &(BrioPose){s->state, s->x, k % 2 ? end : start}, &split);
         for (int32_t c = 0; c < a->count; c++) given[c] += (k % 2 ? 0.5 : -0.5) * energy[c];
     }
@@ -427,8 +428,8 @@ static void search_accounts(BrioStepper *s, const BrioByBody *b, const double *v
     kinetic(s, v, row(s, MOVING));
     for (int32_t c = 0; c < a->count; c++) {
         double x = beta[c];
-        pass[c] = (1 - x) * (row(s, E0)[c] - x * row(s, E1)[c]) +
-                  x * (row(s, N0)[c] - x * row(s, N1)[c]);
+        pass[c] =
+            (1 - x) * (row(s, E0)[c] - x * row(s, E1)[c]) + x * (row(s, N0)[c] - x * row(s, N1)[c]);
         now[c] += pass[c] - x * row(s, KEEP)[c] * row(s, RUB)[c];
         double excess = row(s, END)[c] + row(s, MOVING)[c] - now[c];
         alpha[c] = x;
@@ -462,8 +463,9 @@ static void book(BrioStepper *s)
     brio_stepper_set_target(s, target, weight > 0 ? sum / weight : 1);
 }
 
-BrioStatus brio__by_body_end(BrioStepper *s, const BrioByBody *b)
+BrioStatus brio_stepper_end_by_body(BrioStepper *s, const BrioByBody *b)
 {
+    BRIO_NEEDS_OR(s && b && b->q && b->w && b->dv && b->p && b->search, BRIO_ERROR_ARGUMENT);
     BRIO_CHECK(check(s));
     const BrioAccounts *a = s->accounts;
     double *v = b->w, *rubs = brio_stepper_scratch(s, RUBS);

@@ -73,7 +73,6 @@
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
  * dv; R of the step before is kept. */
-#include "by_body.h"
 #include "tableau.h"
 
 /* memos: steps in a row on one side of the target (its sign says which), the ground, with which
@@ -268,8 +267,9 @@ static BrioStatus search_check(const double *values, unsigned *traits, char *rea
     if (!isnan(fixed) || momentum == 0) *traits &= ~(unsigned)BRIO_KEEPS_ANGULAR_MOMENTUM;
     int count = (int)decay[0];
     if (by_body == 1 && sparse != 0)
-        return snprintf(reason, size, "sparse counts the steps of all bodies together: leave out "
-                                      "sparse or by_body"),
+        return snprintf(reason, size,
+                        "sparse counts the steps of all bodies together: leave out "
+                        "sparse or by_body"),
                BRIO_ERROR_INPUT;
     if (values[0] > values[1])
         return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0],
@@ -580,11 +580,18 @@ static BrioStatus search_step(BrioStepper *s, double h)
         balance_change(s, h, q, dv, p);
     }
     BRIO_CHECK(hold(s, h, q, w, dv, p));
-    if (brio__by_body(s)) {
-        const BrioByBody by = {
-            h, q, w, dv, p, fraction, keeps, brio_stepper_value(s, "alpha_min"),
-            brio_stepper_value(s, "alpha_max"), search};
-        return brio__by_body_end(s, &by);
+    if (brio_stepper_by_body(s)) {
+        const BrioByBody by = {h,
+                               q,
+                               w,
+                               dv,
+                               p,
+                               fraction,
+                               keeps,
+                               brio_stepper_value(s, "alpha_min"),
+                               brio_stepper_value(s, "alpha_max"),
+                               search};
+        return brio_stepper_end_by_body(s, &by);
     }
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
