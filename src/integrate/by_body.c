@@ -1,33 +1,38 @@
 /* A-search by body: an alpha and an energy target for each account (potential/accounts.h).
  *
  * Split P = sum_c P_c, each with half of the energy of its contacts with others, and let
- * H_c = T_c + P_c, so that the sum of H_c is H. What one account loses through a contact the other
- * gains. A contact of a and b exerts the impulses h f_a and h f_b. With u = (v_n + v')/2 the
- * kinetic energies change by W_a = h f_a.u_a and W_b = h f_b.u_b, exactly. The contact's energy
- * changes by
- * -(W_a + W_b) if it is kept. Half of that belongs to each side, so that
+ * H_c = T_c + P_c, so that the sum of H_c is H. A contact of a and b exerts the forces f_a and f_b
+ * along the ways u_a and u_b: the works W_a and W_b. Its energy changes by -(W_a + W_b) if it is
+ * kept, of which half belongs to each side, so that
  *
  *     H_a gains (W_a - W_b)/2,    H_b gains (W_b - W_a)/2.
  *
  * Both are booked. Their sum is zero whatever f and u are.
  *
- * Impulses of contacts must be opposite, or momentum is lost. So dv = dv_s + dv_o, with the changes
- * of all contacts and of friction in dv_s and those inside of bodies in dv_o, and
+ * Impulses of contacts must be opposite, or momentum is lost. So accounts that touch at q_n or q'
+ * are a group with one beta, the alpha of A-search for the group as a whole, and
  *
- *     v' = w - beta dv_s - alpha_c dv_o.
+ *     v' = w - beta r(dv) - alpha_c (dv - r(dv)),
  *
- * beta is one for each group of accounts that touch in this step: the alpha of A-search for the
- * group as a whole, v* = w - beta dv. It gives the contacts their impulses h f,
- * f = (1 - beta) f' + beta f_n, the passages with u = (v_n + v*)/2, and the targets
+ * where r is the rigid motion of each free component with the momenta of its argument: both momenta
+ * are those of one alpha for the group. (Weights of their own for contacts, and not for the rigid
+ * motions, would part them from the elements that answer them: a light vertex gets a velocity of
+ * the small difference of two large forces.) The contacts' forces are those of the momenta,
+ * f = (1 - beta) f' + beta f_n. Rigid motions go by their mean velocity, so that their kinetic
+ * energy changes by exactly this work, and shape goes from q_n to q':
  *
- *     E_c' = G_c + keep_c (E_c + added_c - eps_c - G_c) + passages.
+ *     u = (q' - q_n) - r(q' - q_n) + h/2 r(v_n + w - beta dv).
  *
- * alpha_c is then the root of P_c + 1/2 |w - beta dv_s - alpha_c dv_o|^2 = E_c'. An account that
- * touches no other is its own group, and alpha_c = beta: A-search for it alone.
+ * With the targets
+ *
+ *     E_c' = G_c + keep_c (E_c + added_c - eps_c - G_c) + passages
+ *
+ * alpha_c is the root of P_c + 1/2 |v'|^2 = E_c'. An account that touches no other is its own
+ * group, and alpha_c = beta: A-search for it alone.
  *
  * Damping and friction take eps_c = grad D.(q' - q_n) over the coordinates of c. Friction between
  * two bodies may bring energy to one of them; the sum is what friction takes in all.
- * docs/results.md has the derivation and measurements. */
+ * docs/results.md has measurements, and what failed. */
 #include "by_body.h"
 
 #include "../field.h"
@@ -360,7 +365,7 @@ static void contacts_at(BrioStepper *s, const double *q, double time, const doub
     }
 }
 
-/* dv_s and M dv_s, who touches whom, and passages. */
+/* r(dv) and M r(dv), who touches whom, and passages. */
 static void shared_change(BrioStepper *s, const BrioByBody *b)
 {
     double *dv = brio_stepper_scratch(s, SHARED), *u = brio_stepper_scratch(s, WAY);
@@ -414,7 +419,7 @@ static void search_groups(BrioStepper *s, const BrioByBody *b)
     }
 }
 
-/* What passes through contacts, and the alphas of accounts that touch others. v: w - beta dv_s. */
+/* What passes through contacts, and the alphas of accounts that touch others. v: w - beta r(dv). */
 static void search_accounts(BrioStepper *s, const BrioByBody *b, const double *v)
 {
     const BrioAccounts *a = s->accounts;
