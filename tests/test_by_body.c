@@ -14,10 +14,10 @@
 // clang-format on
 #include "simulate.h"
 
-enum { MOST = 4 };
+enum { BODIES = 4 };
 
-#define CUBE(name, more)                                                                        \
-    "  - name: " name "\n    shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}\n"     \
+#define CUBE(name, more)                                                                    \
+    "  - name: " name "\n    shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}\n" \
     "    material: {type: neo-hookean, E: 2e5, nu: 0.3, rho: 1000}\n" more
 
 /* Two cubes that meet off centre. */
@@ -32,16 +32,21 @@ static const char pile[] =
     "time: {h: 1/100, end: 1}\nintegrator: {type: a-search, ground: rest, by_body: true}\n"
     "solver: {tol: 1e-9}\ncontact: {type: ipc, dhat: 2e-3, kappa: 1e4, mu: 0.3}\n"
     "damping:\n  - {type: rayleigh, alpha: 0, beta: 0.0005}\nbodies:\n" CUBE(
-        "soft", "    transform: {translate: [0.02, 0.24, 0]}\n    velocity: {linear: [0, -1, 0]}\n"
-                "    decay: 0.5\n")
-    "  - name: block\n    kind: affine\n    shape: {type: box, size: [0.12, 0.06, 0.12], cells: "
-    "[1, 1, 1]}\n    material: {type: affine, E: 1e6, rho: 500}\n"
-    "    transform: {translate: [0, 0.14, 0]}\n    velocity: {linear: [0, -1, 0]}\n"
-    "  - name: sheet\n    kind: shell\n    shape: {type: grid, width: 0.5, depth: 0.5, cells_x: "
-    "4, cells_z: 4}\n    material: {type: membrane-neo-hookean, E: 1e5, nu: 0.3, rho: 1000, "
-    "thickness: 1e-3}\n    transform: {translate: [0, 0.1, 0]}\n    fix:\n"
-    "      - {box: [[-1, -1, -1], [-0.24, 1, 1]]}\n      - {box: [[0.24, -1, -1], [1, 1, 1]]}\n"
-    "obstacles:\n  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0]}\n";
+        "soft",
+        "    transform: {translate: [0.02, 0.24, 0]}\n    velocity: {linear: [0, -1, 0]}\n"
+        "    decay: 0.5\n") "  - name: block\n    kind: affine\n    shape: {type: box, size: "
+                            "[0.12, 0.06, 0.12], cells: "
+                            "[1, 1, 1]}\n    material: {type: affine, E: 1e6, rho: 500}\n"
+                            "    transform: {translate: [0, 0.14, 0]}\n    velocity: {linear: [0, "
+                            "-1, 0]}\n"
+                            "  - name: sheet\n    kind: shell\n    shape: {type: grid, width: 0.5, "
+                            "depth: 0.5, cells_x: "
+                            "4, cells_z: 4}\n    material: {type: membrane-neo-hookean, E: 1e5, "
+                            "nu: 0.3, rho: 1000, "
+                            "thickness: 1e-3}\n    transform: {translate: [0, 0.1, 0]}\n    fix:\n"
+                            "      - {box: [[-1, -1, -1], [-0.24, 1, 1]]}\n      - {box: [[0.24, "
+                            "-1, -1], [1, 1, 1]]}\n"
+                            "obstacles:\n  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0]}\n";
 
 typedef struct Balance {
     double sum;    /* energies by body less the total */
@@ -57,10 +62,10 @@ typedef struct Balance {
 static Balance follow(BrioSim *sim, int steps, double energy)
 {
     Balance worst = {0};
-    BrioBodyBooks first[MOST], now[MOST];
+    BrioBodyBooks first[BODIES], now[BODIES];
     int count = brio__by_body_count(sim->stepper);
     BrioLedger start = ledger(sim);
-    assert_in_range(count, 1, MOST);
+    assert_in_range(count, 1, BODIES);
     brio__by_body_books(sim->stepper, sim->state, first);
     for (int k = 0; k < steps; k++) {
         step(sim, 1);
@@ -138,7 +143,8 @@ static void nobody_pays(void **state)
     (void)state;
     static const char head[] =
         "time: {h: 1/100, end: 1}\nintegrator: {type: a-search, by_body: %s}\nsolver: {tol: "
-        "1e-12}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e4}\nobstacles:\n  - {type: plane, point: "
+        "1e-12}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e4}\nobstacles:\n  - {type: plane, "
+        "point: "
         "[0, 0, 0], normal: [0, 1, 0]}\nbodies:\n%s%s";
     static const char bounces[] =
         CUBE("bounces", "    transform: {translate: [0, 0.09, 0]}\n    velocity: {linear: [0, -2, "
@@ -223,17 +229,19 @@ static void refusals(void **state)
     (void)state;
     static const char head[] = "integrator: {type: a-search, by_body: true%s}\n%sbodies:\n%s%s%s";
     static const char one[] = CUBE("one", "    decay: 1\n");
-    static const char two[] = CUBE("two", "    transform: {translate: [0.3, 0, 0]}\n    decay: 2\n");
+    static const char two[] =
+        CUBE("two", "    transform: {translate: [0.3, 0, 0]}\n    decay: 2\n");
     BrioSim *sim = NULL;
     BrioError error = {0};
     char text[4096];
     snprintf(text, sizeof text, head, ", sparse: true", "", one, "", "");
     assert_int_equal(brio_sim_parse(text, strlen(text), "test", &sim, &error), BRIO_ERROR_INPUT);
     assert_non_null(strstr(error.message, "leave out sparse or by_body"));
-    refused(parse(head, "", "", one, two,
-                  "constraints:\n  - {type: rod, a: {body: one, vertex: 26}, b: {body: two, vertex: "
-                  "0}}\n"),
-            "give both the same decay");
+    refused(
+        parse(head, "", "", one, two,
+              "constraints:\n  - {type: rod, a: {body: one, vertex: 26}, b: {body: two, vertex: "
+              "0}}\n"),
+        "give both the same decay");
 }
 
 int main(void)

@@ -116,9 +116,9 @@ static void nearness(void **state)
     double first[4][4];
     write_text("chain.yaml", chain);
     for (int k = 0; k < 2; k++) {
-        const Outcome *o = BRIO("compare", "chain.yaml", "-i", "backward-euler,trapezoidal", "--h",
-                                "1/50,1/100", "--reference", "rk4:1/4000", "-o", "near", "--json",
-                                "-q", "--force");
+        const Outcome *o =
+            BRIO("compare", "chain.yaml", "-i", "backward-euler,trapezoidal", "--h", "1/50,1/100",
+                 "--reference", "rk4:1/4000", "-o", "near", "--json", "-q", "--force");
         check_code(o, 0);
         BrioNode *root = parsed(o->out), *trials = member(root, "trials");
         assert_int_equal(trials->count, 5);
@@ -432,10 +432,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders),         cmocka_unit_test(nearness),
-        cmocka_unit_test(columns),
-        cmocka_unit_test(gravity),        cmocka_unit_test(rows_that_fail),
-        cmocka_unit_test(no_overwriting), cmocka_unit_test(stopping),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(columns),        cmocka_unit_test(gravity),
+        cmocka_unit_test(rows_that_fail), cmocka_unit_test(no_overwriting),
+        cmocka_unit_test(stopping),       cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -1,7 +1,8 @@
 /* How near trials are to the reference, over the whole time and not at its end alone.
  *
  * Every trial is sampled at the same instants k H, linear between steps, with H half of the finest
- * step compared (longer, where that would be too many). Differences from the reference are root mean squares over the instants:
+ * step compared (longer, where that would be too many). Differences from the reference are root
+ * mean squares over the instants:
  *
  *     energies    in percent of Comparison.scale, K: total, kinetic, elastic, weight's
  *     momenta     in percent of sqrt(2 m K), the momentum that the mass m has with the energy K;

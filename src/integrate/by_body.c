@@ -1,32 +1,38 @@
 /* A-search by body: an alpha and an energy target for each account (potential/accounts.h).
  *
  * Split P = sum_c P_c, each with half of the energy of its contacts with others, and let
- * H_c = T_c + P_c, so that the sum of H_c is H. What one account loses through a contact the other
- * gains. A contact of a and b exerts the impulses h f_a and h f_b. With u = (v_n + v')/2 the kinetic
- * energies change by W_a = h f_a.u_a and W_b = h f_b.u_b, exactly. The contact's energy changes by
- * -(W_a + W_b) if it is kept. Half of that belongs to each side, so that
+ * H_c = T_c + P_c, so that the sum of H_c is H. A contact of a and b exerts the forces f_a and f_b
+ * along the ways u_a and u_b: the works W_a and W_b. Its energy changes by -(W_a + W_b) if it is
+ * kept, of which half belongs to each side, so that
  *
  *     H_a gains (W_a - W_b)/2,    H_b gains (W_b - W_a)/2.
  *
  * Both are booked. Their sum is zero whatever f and u are.
  *
- * Impulses of contacts must be opposite, or momentum is lost. So dv = dv_s + dv_o, with the changes
- * of all contacts and of friction in dv_s and those inside of bodies in dv_o, and
+ * Impulses of contacts must be opposite, or momentum is lost. So accounts that touch at q_n or q'
+ * are a group with one beta, the alpha of A-search for the group as a whole, and
  *
- *     v' = w - beta dv_s - alpha_c dv_o.
+ *     v' = w - beta r(dv) - alpha_c (dv - r(dv)),
  *
- * beta is one for each group of accounts that touch in this step: the alpha of A-search for the
- * group as a whole, v* = w - beta dv. It gives the contacts their impulses h f,
- * f = (1 - beta) f' + beta f_n, the passages with u = (v_n + v*)/2, and the targets
+ * where r is the rigid motion of each free component with the momenta of its argument: both momenta
+ * are those of one alpha for the group. (Weights of their own for contacts, and not for the rigid
+ * motions, would part them from the elements that answer them: a light vertex gets a velocity of
+ * the small difference of two large forces.) The contacts' forces are those of the momenta,
+ * f = (1 - beta) f' + beta f_n. Rigid motions go by their mean velocity, so that their kinetic
+ * energy changes by exactly this work, and shape goes from q_n to q':
  *
- *     E_c' = G_c + keep_c (E_c + added_c - eps_c - G_c) + passages.
+ *     u = (q' - q_n) - r(q' - q_n) + h/2 r(v_n + w - beta dv).
  *
- * alpha_c is then the root of P_c + 1/2 |w - beta dv_s - alpha_c dv_o|^2 = E_c'. An account that
- * touches no other is its own group, and alpha_c = beta: A-search for it alone.
+ * With the targets
+ *
+ *     E_c' = G_c + keep_c (E_c + added_c - eps_c - G_c) + passages
+ *
+ * alpha_c is the root of P_c + 1/2 |v'|^2 = E_c'. An account that touches no other is its own
+ * group, and alpha_c = beta: A-search for it alone.
  *
  * Damping and friction take eps_c = grad D.(q' - q_n) over the coordinates of c. Friction between
- * two bodies may bring energy to one of them; the sum is what friction takes in all. docs/results.md
- * has the derivation and measurements. */
+ * two bodies may bring energy to one of them; the sum is what friction takes in all.
+ * docs/results.md has measurements, and what failed. */
 #include "by_body.h"
 
 #include "../field.h"
@@ -36,8 +42,8 @@
 #include <string.h>
 
 /* Numbers of an account in the state: at its first coordinate block in the history vectors, three
- * in each. ENERGY is H_c when the last step ended, WITH (of the first account alone) tells with which
- * parameters. */
+ * in each. ENERGY is H_c when the last step ended, WITH (of the first account alone) tells with
+ * which parameters. */
 enum { TARGET, ALPHA, ENERGY, PASSED, LOST, ADDED, GROUND, DECAYED, WITH };
 
 static double *kept(const BrioAccounts *a, BrioState *state, int32_t c, int number)
@@ -84,8 +90,9 @@ enum { SHARED = 24, SHARED_P, WAY, WAY_CHANGE, GRADIENT, RUBS, VECTOR, OWN };
 
 /* ---- what it is used for ---------------------------------------------------------------- */
 
-bool brio__by_body(const BrioStepper *s)
+int brio_stepper_by_body(const BrioStepper *s)
 {
+    BRIO_NEEDS_OR(s, 0);
     double asked = brio_stepper_value(s, "by_body");
     if (!isnan(asked)) return asked != 0;
     for (int i = 0; i < s->system->body_count; i++)
@@ -95,7 +102,7 @@ bool brio__by_body(const BrioStepper *s)
 
 bool brio__by_body_is_used(const BrioStepper *s)
 {
-    return brio__fields_offset(s->integrator->fields, "by_body") >= 0 && brio__by_body(s) &&
+    return brio__fields_offset(s->integrator->fields, "by_body") >= 0 && brio_stepper_by_body(s) &&
            isnan(brio_stepper_value(s, "alpha"));
 }
 
@@ -217,8 +224,8 @@ static BrioStatus targets(BrioStepper *s)
     const BrioAccounts *a = s->accounts;
     double *now = row(s, NOW), *energy = row(s, ROOM);
     if (brio_stepper_history_used(s) == 0 || a->count == 0) return first_targets(s);
-    bool changed = brio_stepper_dampers(s) ||
-                   *kept(a, s->state, 0, WITH) != brio_stepper_fingerprint(s, 0);
+    bool changed =
+        brio_stepper_dampers(s) || *kept(a, s->state, 0, WITH) != brio_stepper_fingerprint(s, 0);
     if (changed) energies(s, energy);
     for (int32_t c = 0; c < a->count; c++) {
         now[c] = *kept(a, s->state, c, TARGET);
@@ -235,8 +242,7 @@ static void losses(BrioStepper *s, const BrioByBody *b)
     double *eps = row(s, EPS), *room = row(s, ROOM), *rub = row(s, RUB);
     double *f = brio_stepper_scratch(s, RUBS), *way = s->difference;
     int32_t count = s->accounts->count;
-    BrioObjective objective = {
-        .s = b->h * b->h, .a = 1, .time = s->state->time + b->h, .h = b->h};
+    BrioObjective objective = {.s = b->h * b->h, .a = 1, .time = s->state->time + b->h, .h = b->h};
     memset(eps, 0, ((size_t)count + 1) * sizeof *eps);
     memset(rub, 0, ((size_t)count + 1) * sizeof *rub);
     bool rubs = b->fraction > 0 && brio_stepper_friction_shift(s, &objective, b->q, f);
@@ -288,8 +294,8 @@ static void add_varying(BrioStepper *s, const BrioByBody *b, double *given)
     if (!brio__forces_vary(s->system)) return;
     for (int k = 0; k < 4; k++) {
         memset(energy, 0, ((size_t)a->count + 1) * sizeof *energy);
-        brio__system_positions(s->system, s->state, k / 2 ? b->q : s->state->q,
-                               k / 2 ? end : start, s->x);
+        brio__system_positions(s->system, s->state, k / 2 ? b->q : s->state->q, k / 2 ? end : start,
+                               s->x);
         brio__forces_split(s->potential, &(BrioPose){s->state, s->x, k % 2 ? end : start}, &split);
         for (int32_t c = 0; c < a->count; c++) given[c] += (k % 2 ? 0.5 : -0.5) * energy[c];
     }
@@ -359,7 +365,7 @@ static void contacts_at(BrioStepper *s, const double *q, double time, const doub
     }
 }
 
-/* dv_s and M dv_s, who touches whom, and passages. */
+/* r(dv) and M r(dv), who touches whom, and passages. */
 static void shared_change(BrioStepper *s, const BrioByBody *b)
 {
     double *dv = brio_stepper_scratch(s, SHARED), *u = brio_stepper_scratch(s, WAY);
@@ -413,7 +419,7 @@ static void search_groups(BrioStepper *s, const BrioByBody *b)
     }
 }
 
-/* What passes through contacts, and the alphas of accounts that touch others. v: w - beta dv_s. */
+/* What passes through contacts, and the alphas of accounts that touch others. v: w - beta r(dv). */
 static void search_accounts(BrioStepper *s, const BrioByBody *b, const double *v)
 {
     const BrioAccounts *a = s->accounts;
@@ -427,8 +433,8 @@ static void search_accounts(BrioStepper *s, const BrioByBody *b, const double *v
     kinetic(s, v, row(s, MOVING));
     for (int32_t c = 0; c < a->count; c++) {
         double x = beta[c];
-        pass[c] = (1 - x) * (row(s, E0)[c] - x * row(s, E1)[c]) +
-                  x * (row(s, N0)[c] - x * row(s, N1)[c]);
+        pass[c] =
+            (1 - x) * (row(s, E0)[c] - x * row(s, E1)[c]) + x * (row(s, N0)[c] - x * row(s, N1)[c]);
         now[c] += pass[c] - x * row(s, KEEP)[c] * row(s, RUB)[c];
         double excess = row(s, END)[c] + row(s, MOVING)[c] - now[c];
         alpha[c] = x;
@@ -462,8 +468,9 @@ static void book(BrioStepper *s)
     brio_stepper_set_target(s, target, weight > 0 ? sum / weight : 1);
 }
 
-BrioStatus brio__by_body_end(BrioStepper *s, const BrioByBody *b)
+BrioStatus brio_stepper_end_by_body(BrioStepper *s, const BrioByBody *b)
 {
+    BRIO_NEEDS_OR(s && b && b->q && b->w && b->dv && b->p && b->search, BRIO_ERROR_ARGUMENT);
     BRIO_CHECK(check(s));
     const BrioAccounts *a = s->accounts;
     double *v = b->w, *rubs = brio_stepper_scratch(s, RUBS);

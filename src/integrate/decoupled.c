@@ -74,7 +74,6 @@
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
  * dv; R of the step before is kept. */
-#include "by_body.h"
 #include "tableau.h"
 
 /* ---- the target and its alpha ------------------------------------------------------------ */
@@ -586,7 +585,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
         balance_change(s, h, q, dv, p);
     }
     BRIO_CHECK(hold(s, h, q, w, dv, p));
-    if (brio__by_body(s)) {
+    if (brio_stepper_by_body(s)) {
         const BrioByBody by = {h,
                                q,
                                w,
@@ -597,7 +596,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
                                brio_stepper_value(s, "alpha_min"),
                                brio_stepper_value(s, "alpha_max"),
                                search};
-        return brio__by_body_end(s, &by);
+        return brio_stepper_end_by_body(s, &by);
     }
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;

@@ -47,8 +47,8 @@ struct BrioStepper {
     /* sees every state between the halves of a step; may be NULL */
     void (*observe)(void *observer, const BrioState *state);
     void *observer;
-    char reason[900]; /* why the last step failed */
-    BrioRigid *rigid; /* for integrators with the trait BRIO_USES_COMPONENTS */
+    char reason[900];              /* why the last step failed */
+    BrioRigid *rigid;              /* for integrators with the trait BRIO_USES_COMPONENTS */
     struct BrioAccounts *accounts; /* of a-search by body; NULL until it needs them */
 };
 

@@ -60,9 +60,8 @@ static void number_accounts(BrioAccounts *a, int32_t *parent, const bool *moves)
         a->of_vertex[v] = body >= 0 && body < s->body_count ? a->of_body[body] : -1;
     }
     for (int t = 0; t < s->term_count; t++) /* points of attachments */
-        for (int64_t i = 0; s->term[t].energy->element == BRIO_ELEMENT_ANCHOR &&
-                            i < s->term[t].elements;
-             i++)
+        for (int64_t i = 0;
+             s->term[t].energy->element == BRIO_ELEMENT_ANCHOR && i < s->term[t].elements; i++)
             a->of_vertex[brio__term_vertex(&s->term[t], i, 1)] =
                 a->of_vertex[brio__term_vertex(&s->term[t], i, 0)];
     for (int32_t c = 0; c < a->count; c++) a->first[c] = -1;

@@ -51,8 +51,7 @@ void brio__split_term(const BrioSplit *split, const BrioTerm *term, const BrioBa
 {
     for (int64_t pack = 0; pack < term->packs; pack++) {
         int32_t who[LANES][2];
-        for (int i = 0; i < LANES; i++)
-            accounts_of(split, term, pack * LANES + i, last, who[i]);
+        for (int i = 0; i < LANES; i++) accounts_of(split, term, pack * LANES + i, last, who[i]);
         for (int i = 0; i < LANES; i++) {
             int k = 0;
             while (memcmp(who[k], who[i], sizeof who[i])) k++;

@@ -99,8 +99,9 @@ static void add_by_body(Row *row, const BrioSim *sim)
     if (count == 0 || count > BOOKS) return;
     brio__by_body_books(sim->stepper, sim->state, books);
     for (int c = 0; c < count; c++) {
-        const double numbers[] = {books[c].energy, books[c].target, books[c].alpha, books[c].passed,
-                                  books[c].lost,   books[c].added,  books[c].decayed};
+        const double numbers[] = {books[c].energy, books[c].target, books[c].alpha,
+                                  books[c].passed, books[c].lost,   books[c].added,
+                                  books[c].decayed};
         for (size_t k = 0; k < BRIO_COUNT(numbers); k++) add_real(row, numbers[k]);
     }
 }

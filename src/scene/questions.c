@@ -15,6 +15,7 @@
 #include "../analyze/modes.h"
 #include "../analyze/stability.h"
 #include "../contact/exact.h"
+#include "../field.h"
 #include "../mesh/quality.h"
 #include "../vec.h"
 
@@ -377,6 +378,23 @@ static void ask_points(Asking *a)
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
+/* Energies of their own, which only a-search knows. */
+static void ask_control(Asking *a)
+{
+    const char *name = a->scene->def.integrator;
+    const BrioIntegrator *integrator = brio_integrator(name);
+    if (brio__fields_offset(integrator->fields, "by_body") >= 0) return;
+    for (int i = 0; i < a->system->body_count; i++) {
+        const BrioBody *body = &a->system->body[i];
+        if (!(body->decay > 0) && !(body->energy_scale > 0)) continue;
+        ask(a,
+            "body \"%s\" has a decay or energy_scale of its own, which %s does not know: take "
+            "a-search",
+            body->name, name);
+        return;
+    }
+}
+
 static BrioStatus ask_all(Asking *a)
 {
     const BrioSystem *s = a->system;
@@ -391,6 +409,7 @@ static BrioStatus ask_all(Asking *a)
     ask_materials(a);
     ask_speeds(a);
     ask_stability(a);
+    ask_control(a);
     ask_points(a);
     return ask_dhat(a);
 }
