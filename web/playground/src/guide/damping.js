@@ -151,7 +151,8 @@ class Damping extends Experiment {
     const text = narrow
       ? 'dashed: half the step'
       : `full line: ${stepText(this.h)}; dashed: half of it`;
-    words(g, text, [w - 22, narrow ? h / 2 - 46 : 18], { fill: css('--soft'), size: 12, align: 'right' });
+    const place = [w - 22, narrow ? h / 2 - 46 : 18];
+    words(g, text, place, { fill: css('--soft'), size: 12, align: 'right' });
   }
 }
 
