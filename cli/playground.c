@@ -250,7 +250,8 @@ const Command command_playground = {
     .name = "playground",
     .summary = "Open the playground, a web page with the engine inside.",
     .synopsis = "[--print]\n--serve [PORT] [--print]",
-    .about = "Cloth to grab, soft bodies, the energy as a dial, the phase plane, stability "
+    .about = "A guide in eight chapters; cloth to grab, soft bodies, the energy as a dial, the "
+             "phase plane, stability "
              "diagrams, two integrators side by side. The page is one file that needs no server "
              "and no network; `make playground` builds it. If no browser can be opened, the "
              "command prints the path.\n"

@@ -12,6 +12,7 @@ export function playTests({ test, check, openStill }) {
     }));
     check(seen.first.length === 8 && seen.first.includes('a-search'), `the menu has ${seen.first}`);
     await page.click('.all-methods summary');
+    await page.waitForSelector('[data-choose]'); // the list is made when it is opened
     const list = await page.evaluate(() =>
       [...document.querySelectorAll('[data-choose]')].map((b) => ({
         name: b.dataset.choose,

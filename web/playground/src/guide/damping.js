@@ -151,7 +151,8 @@ class Damping extends Experiment {
     const text = narrow
       ? 'dashed: half the step'
       : `full line: ${stepText(this.h)}; dashed: half of it`;
-    words(g, text, [w - 22, 18], { fill: css('--soft'), size: 12, align: 'right' });
+    const place = [w - 22, narrow ? h / 2 - 46 : 18];
+    words(g, text, place, { fill: css('--soft'), size: 12, align: 'right' });
   }
 }
 
@@ -198,7 +199,7 @@ export default {
     'Let the spring swing three times a second. The real damping hardly changes. The numerical ' +
       'one grows about eightfold: it kills fast motion first.',
     'Set the damping of the scene to zero. Implicit midpoint then swings for ever.',
-    'Find a time step at which backward Euler looks right. Then change the stiffness: the ' +
+    'Find a time step at which backward Euler looks right. Then change how often it swings: the ' +
       'setting is wrong again.',
   ],
   why: `<p><b class="t1">Real damping</b> belongs to the scene. It has a size in newtons per

@@ -207,7 +207,7 @@ export default {
   },
   tasks: [
     'Move the dial while it swings, up and down. The curve follows within a swing or so.',
-    'Choose “Fades in 1.5 s”. The energy then falls by the same share in every second, ' +
+    'Choose “Fades in 1.5 s”. The energy then falls by the same fraction in every second, ' +
       'whatever the time step is.',
     'Choose backward Euler and compare. Nobody set that curve.',
   ],
