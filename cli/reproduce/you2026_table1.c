@@ -136,7 +136,7 @@ static const Row rows[] = {
      {"bodies.0.shape={type: figure, of: bunny, size: 0.25, cells: 29}",
       "bodies.0.transform={translate: [0.97, 1.08, 0]}"},
      1,
-     {SEARCH(120, 530.9, 4534, true), DECAY(2, 3.6, 342.1, 2248), DECAY(1, 3.6, 369.1, 2092),
+     {SEARCH(120, 530.9, 4534, true), DECAY(2, 1.4, 342.1, 2248), DECAY(1, 1.4, 369.1, 2092),
       BDF2(120, NAN, NAN, true)}},
     {"armadillo trampoline",
      "trampoline",

@@ -664,8 +664,8 @@ static const BrioField decoupled_fields[] = {
      "meets its target."},
     {"adjoint", BRIO_CHOICE, "symmetric|symplectic", 0, 0, 1, 0,
      "Phi*: the symmetric adjoint of the paper, or the symplectic one."},
-    {"alpha_min", BRIO_REAL, "", 0, -10, 10, 0, "Least alpha of the search."},
-    {"alpha_max", BRIO_REAL, "", 1.1, -10, 10, 0, "Largest alpha of the search."},
+    {"alpha_min", BRIO_REAL, "", 0, -10, 10, 0, "Minimum alpha of the search."},
+    {"alpha_max", BRIO_REAL, "", 1.1, -10, 10, 0, "Maximum alpha of the search."},
     {"energy_scale", BRIO_REAL, "", 1, 0, 10, 0,
      "First target above the ground level, as a fraction of the first energy above it."},
     {"decay", BRIO_REAL, "s", NAN, 1e-9, 1e12, 0,
@@ -675,7 +675,7 @@ static const BrioField decoupled_fields[] = {
     {0}};
 
 /* Where the fields stand that the checks read. */
-enum { ALPHA = 3 + 2 * BRIO_MAX_LIST, ADJOINT, LEAST, MOST };
+enum { ALPHA = 3 + 2 * BRIO_MAX_LIST, ADJOINT, ALPHA_MIN, ALPHA_MAX };
 
 /* Phi and its adjoint; whether the latter is solved stage by stage by the former's code. */
 typedef struct Methods {
@@ -700,9 +700,9 @@ static BrioStatus decoupled_check(const double *values, unsigned *traits, char *
 {
     Methods m;
     BRIO_CHECK(choose(values, &m, reason, size));
-    if (values[LEAST] > values[MOST]) {
-        snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[LEAST],
-                 values[MOST]);
+    if (values[ALPHA_MIN] > values[ALPHA_MAX]) {
+        snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[ALPHA_MIN],
+                 values[ALPHA_MAX]);
         return BRIO_ERROR_INPUT;
     }
     if (!brio__tableau_is_stiffly_accurate(&m.phi)) *traits &= ~(unsigned)BRIO_END_IS_SOLVED;

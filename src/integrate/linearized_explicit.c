@@ -210,11 +210,11 @@ static BrioStatus step(BrioStepper *s, double h)
             return brio_stepper_fail(s, BRIO_STEP_REJECTED,
                                      "the stiffness needs more than a million inner steps: use a "
                                      "shorter step or an implicit method");
-        int held = go(&c, (int)n);
-        brio_stepper_count_iterations(s, held);
+        int done = go(&c, (int)n);
+        brio_stepper_count_iterations(s, done);
         brio_stepper_combine(s, 1, c.q, 1, c.d, c.q);
-        if (held == (int)n) return brio_stepper_accept(s, h, c.q, c.v);
-        if (held == 0 && round > 0 && !(*k0 > 1.001 * before)) break;
+        if (done == (int)n) return brio_stepper_accept(s, h, c.q, c.v);
+        if (done == 0 && round > 0 && !(*k0 > 1.001 * before)) break;
     }
     brio_stepper_discard_damping(s);
     return brio_stepper_fail(
