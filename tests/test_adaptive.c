@@ -169,8 +169,9 @@ static void errors_follow_the_tolerance(void **unused)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* Falls 0.09 m, lands on an edge: steps become shorter there, and all instants k/25 are met. */
-static void lands(const char *integrator, const char *contact, double tol)
+/* Falls 0.09 m, lands on an edge: steps become shorter there, and all instants k/25 are met.
+ * Methods of first order err in free fall, too. */
+static void lands(const char *integrator, const char *contact, double tol, double shorter)
 {
     BrioSim *sim = make(fall, tol, integrator, contact);
     double flight = 0, impact = INFINITY, instant = 1;
@@ -184,13 +185,13 @@ static void lands(const char *integrator, const char *contact, double tol)
         assert_true(fabs(now - before - steps.h) < 1e-15);
         assert_true(now <= instant / 25); /* none is passed */
         if (now == instant / 25) instant++, met++;
-        if (before > 0.04 && now < 0.12) flight = fmax(flight, steps.h);
+        if (before > 0.03 && now < 0.121) flight = fmax(flight, steps.h);
         if (before > 0.12) impact = fmin(impact, steps.h);
         rejected += steps.rejected;
     }
     assert_int_equal(met, 10);
     assert_true(rejected > 0);
-    if (!(impact < flight / 3))
+    if (!(impact < flight / shorter))
         fail_msg("%s, %s: %g s in flight, %g s at the impact", integrator, contact, flight, impact);
     brio_sim_free(sim);
 }
@@ -198,10 +199,10 @@ static void lands(const char *integrator, const char *contact, double tol)
 static void steps_are_short_where_a_body_lands(void **unused)
 {
     (void)unused;
-    lands("bdf2", "ipc", 1e-3);
-    lands("backward-euler", "ipc", 2e-3);
-    lands("a-search", "ipc", 2e-3);
-    lands("bdf2", "penalty", 1e-3);
+    lands("bdf2", "ipc", 1e-3, 4);
+    lands("backward-euler", "ipc", 2e-3, 2);
+    lands("a-search", "ipc", 2e-3, 2);
+    lands("bdf2", "penalty", 1e-3, 4);
 }
 
 /* The shortest step counts whatever its error is. */

@@ -5,6 +5,7 @@
 
 #include "internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,10 +27,11 @@ static const Trial trials[] = {
     {.name = "a stiff cube falls flat on a plane",
      .integrator = "bdf2",
      .reference = "bdf2",
-     .scene = "contact: {type: ipc, dhat: 2e-3, kappa: 1e5}\n"
+     .scene = "contact: {type: ipc, dhat: 5e-3, kappa: 1e5}\n"
+              "damping: [{type: rayleigh, alpha: 0, beta: 0.002}]\n"
               "bodies:\n"
               "  - shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}\n"
-              "    material: {type: neo-hookean, E: 1e6, nu: 0.3, rho: 1000}\n"
+              "    material: {type: neo-hookean, E: 3e5, nu: 0.3, rho: 1000}\n"
               "    transform: {translate: [0, 0.65, 0]}\n"
               "obstacles: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0]}]\n",
      .seconds = 1,
@@ -42,7 +44,8 @@ static const Trial trials[] = {
     {.name = "a cube falls on its edge",
      .integrator = "bdf2",
      .reference = "bdf2",
-     .scene = "contact: {type: ipc, dhat: 2e-3, kappa: 1e5}\n"
+     .scene = "contact: {type: ipc, dhat: 5e-3, kappa: 1e5}\n"
+              "damping: [{type: rayleigh, alpha: 0, beta: 0.002}]\n"
               "bodies:\n"
               "  - shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}\n"
               "    material: {type: neo-hookean, E: 3e5, nu: 0.3, rho: 1000}\n"
@@ -59,9 +62,10 @@ static const Trial trials[] = {
      .integrator = "bdf2",
      .reference = "bdf2",
      .scene = "gravity: [0, 0, 0]\n"
-              "contact: {type: ipc, dhat: 2e-3, kappa: 1e5}\n"
+              "contact: {type: ipc, dhat: 5e-3, kappa: 1e5}\n"
+              "damping: [{type: rayleigh, alpha: 0, beta: 0.002}]\n"
               "materials:\n"
-              "  rubber: {type: neo-hookean, E: 1e6, nu: 0.3, rho: 1000}\n"
+              "  rubber: {type: neo-hookean, E: 3e5, nu: 0.3, rho: 1000}\n"
               "bodies:\n"
               "  - shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}\n"
               "    material: rubber\n"
@@ -96,7 +100,7 @@ static const Trial trials[] = {
      .event = true},
     {.name = "backward Euler: a cube falls, lands, lies",
      .integrator = "backward-euler",
-     .reference = "backward-euler",
+     .reference = "bdf2",
      .scene = "contact: {type: ipc, dhat: 2e-3, kappa: 1e5}\n"
               "damping: [{type: rayleigh, alpha: 0, beta: 0.002}]\n"
               "bodies:\n"
@@ -109,7 +113,8 @@ static const Trial trials[] = {
      .coarse = 1,
      .fine = 7,
      .reference_fine = 11,
-     .tol = 2e-3},
+     .tol = 2e-3,
+     .event = true},
     {.name = "a bar is let go and comes to rest",
      .integrator = "bdf2",
      .reference = "bdf2",
@@ -150,10 +155,10 @@ static const Trial trials[] = {
               "    material: {type: hooke, k: 500, vertex_mass: 0.1}\n"
               "    fix: [{vertices: [0]}]\n",
      .seconds = 1,
-     .fps = 25,
-     .coarse = 1,
-     .fine = 7,
-     .reference_fine = 10,
+     .fps = 10,
+     .coarse = 2,
+     .fine = 8,
+     .reference_fine = 11,
      .tol = 1e-3},
     {.name = "trapezoidal rule: a bar swings",
      .integrator = "trapezoidal",
@@ -163,10 +168,10 @@ static const Trial trials[] = {
               "    material: {type: corotated, E: 5e4, nu: 0.3, rho: 1000}\n"
               "    fix: [{box: [[-0.21, -1, -1], [-0.19, 1, 1]]}]\n",
      .seconds = 1,
-     .fps = 25,
-     .coarse = 1,
-     .fine = 6,
-     .reference_fine = 9,
+     .fps = 10,
+     .coarse = 2,
+     .fine = 7,
+     .reference_fine = 10,
      .tol = 1e-3},
     {.name = "TR-BDF2: a stretched cube is let go and comes to rest",
      .integrator = "tr-bdf2",
@@ -442,6 +447,7 @@ static void run(Report *r)
     int better = 0, twice = 0;
     if (file) fprintf(file, "scene,integrator,time,error,steps,rejected,solves,iterations,cpu\n");
     for (size_t i = 0; i < BRIO_COUNT(trials); i++) {
+        if (getenv("T") && !strchr(getenv("T"), (int)('0' + i))) continue; /* XXX */
         double gain = run_trial(r, &trials[i], file);
         better += gain >= 1;
         twice += trials[i].event && gain >= 2;

@@ -575,7 +575,7 @@ BRIO_API const char *brio_sim_reason(const BrioSim *sim);
 BRIO_API const BrioSystem *brio_sim_system(const BrioSim *sim);
 BRIO_API BrioState *brio_sim_state(BrioSim *sim);
 BRIO_API double brio_sim_time(const BrioSim *sim);
-/* s: of brio_sim_step; of automatic steps the last one, and before the first the one to try */
+/* s: of brio_sim_step; of automatic steps the last one, and before the first the longest */
 BRIO_API double brio_sim_h(const BrioSim *sim);
 /* How long steps are. */
 typedef struct BrioSteps {

@@ -11,9 +11,9 @@
  * solved, or leads through something, is tried again with a quarter of h. A step of h_min counts
  * whatever its error is.
  *
- * What lies between t and the next instant k/fps is cut into equal pieces, none longer than the
- * proposal, and the last one ends at k/fps to the bit. The proposal stays: a short piece does not
- * shorten what follows.
+ * What lies between t and the next instant k/fps is cut into equal pieces, none longer than 1.1
+ * times the proposal (which has room for that by the factor 0.9), and the last one ends at k/fps to
+ * the bit. The proposal stays: a short piece does not shorten what follows.
  *
  * All that the choice depends on is in the state: a run that is continued takes the same steps. */
 #include "control.h"
@@ -25,10 +25,11 @@
 #include <string.h>
 
 #define SAFETY 0.9
+#define SLACK 1.1
 #define GROWTH 2.0
 #define SHRINK 0.2
 #define FAILED 0.25 /* of h, where there is no error to go by */
-#define FIRST (1.0 / 16)
+#define FIRST_WAY 100.0
 #define LEAST_RATIO 1e-4
 #define LEAST_LAST 0.3
 #define DEFAULT_TOL 1e-3 /* of the size of the smallest body */
@@ -105,7 +106,8 @@ BrioStatus brio__control_create(BrioSim *sim, const BrioSimDef *def, BrioControl
                            .tol = brio__control_tol(sim->system, sim->state, def->tol),
                            .h_min = def->h_min > 0 ? def->h_min : def->h * 0x1p-20,
                            .h_max = def->h,
-                           .h = NAN,
+                           .h = def->h,
+                           .next_h = def->h,
                            .error = NAN};
     c->fps = def->fps;
     BrioStatus status = isnan(c->steps.tol) ? BRIO_ERROR_MEMORY : BRIO_OK;
@@ -234,13 +236,27 @@ static double fit(const BrioControl *c, const BrioState *state, double h, double
     *instant = NAN;
     if (c->fps == 0) return h;
     double next = (floor(state->time * c->fps + 1e-6) + 1) / c->fps, left = next - state->time;
-    double pieces = ceil(left / h * (1 - 1e-9));
+    double pieces = ceil(left / (SLACK * h) * (1 - 1e-9));
     if (pieces > 1) return left / pieces;
     *instant = next;
     return left;
 }
 
-static double first_h(const BrioSteps *steps) { return fmax(FIRST * steps->h_max, steps->h_min); }
+/* Before anything is known: the error h^2/2 |a| of what knows velocities only is tol, with the
+ * acceleration a by P; and nothing moves more than a hundred times tol, since forces may begin to
+ * act as things move. */
+static double first_h(BrioSim *sim)
+{
+    const BrioSteps *steps = &sim->control->steps;
+    BrioStepper *s = sim->stepper;
+    double *a = brio_stepper_scratch(s, 0);
+    brio_state_assign(s->state, sim->state);
+    brio_stepper_potential(s, sim->state->q, sim->state->time, a);
+    brio_stepper_mass_solve(s, a, a);
+    double h = sqrt(2 * steps->tol / brio__norm_max(sim->system, a));
+    h = fmin(h, FIRST_WAY * steps->tol / brio__norm_max(sim->system, sim->state->v));
+    return isnan(h) ? steps->h_max : fmin(fmax(h, steps->h_min), steps->h_max);
+}
 
 /* After a step of h that counts, of which `asked` was to be. */
 static double choose(const BrioControl *c, const BrioState *before, double asked, double h,
@@ -279,7 +295,7 @@ BrioStatus brio__control_step(BrioSim *sim)
 {
     BrioControl *c = sim->control;
     double k = sim->stepper->integrator->order + 1, instant, error;
-    double asked = sim->state->next_h > 0 ? sim->state->next_h : first_h(&c->steps);
+    double asked = sim->state->next_h > 0 ? sim->state->next_h : first_h(sim);
     int iterations = 0;
     c->steps.rejected = 0;
     for (;;) {
@@ -315,7 +331,5 @@ BrioSteps brio_sim_steps(const BrioSim *sim)
                            .next_h = sim->h,
                            .tol = NAN,
                            .error = NAN};
-    BrioSteps steps = sim->control->steps;
-    if (isnan(steps.h)) steps.h = first_h(&steps);
-    return steps;
+    return sim->control->steps;
 }
