@@ -233,8 +233,8 @@ static void closed_forms(void **unused)
             for (int k = 0; k <= 4; k++) {
                 double theta = k / 4.0;
                 runge_kutta(
-                    &(BrioTableau){"theta", 2, {0, 0, 1 - theta, theta}, {1 - theta, theta}}, o,
-                    exact);
+                    &(BrioTableau){"theta", 2, {0, 0, 1 - theta, theta}, {1 - theta, theta}, {0}},
+                    o, exact);
                 def = with_two("theta", "theta", theta, "form", form);
                 compare(form ? "theta, outer" : "theta, inner", &def, o, exact, 2);
                 checked++;

@@ -421,10 +421,10 @@ static BrioStatus step(Run *run, BrioError *error)
         BRIO_CHECK(make_ledger(run, error));
         BRIO_CHECK(judge(run, error));
     }
-    return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s",
-                       (long long)state->step + 1, state->time, run->sim->stepper->h,
-                       brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim)
-                                                    : brio_status_text(status));
+    return brio__error(
+        error, status, "step %lld (from t = %g s, h = %g s): %s", (long long)state->step + 1,
+        state->time, run->sim->control ? run->sim->stepper->h : run->scene->def.h,
+        brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim) : brio_status_text(status));
 }
 
 /* The state as it is and, by the stepper's hook, those between the halves of the last step. */

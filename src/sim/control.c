@@ -30,8 +30,8 @@
 #define SHRINK 0.2
 #define FAILED 0.25 /* of h, where there is no error to go by */
 #define FIRST_WAY 100.0
-#define LEAST_RATIO 1e-4
-#define LEAST_LAST 0.3
+#define MIN_RATIO 1e-4
+#define MIN_LAST 0.3
 #define DEFAULT_TOL 1e-3 /* of the size of the smallest body */
 
 /* ---- what can be controlled --------------------------------------------------------------- */
@@ -262,8 +262,8 @@ static double first_h(BrioSim *sim)
 static double choose(const BrioControl *c, const BrioState *before, double asked, double h,
                      double ratio, double k)
 {
-    double last = before->last_error > 0 ? fmax(before->last_error, LEAST_LAST) : 1;
-    double r = fmax(ratio, LEAST_RATIO);
+    double last = before->last_error > 0 ? fmax(before->last_error, MIN_LAST) : 1;
+    double r = fmax(ratio, MIN_RATIO);
     double factor = SAFETY * pow(r, -0.7 / k) * pow(last, 0.4 / k);
     factor = fmin(fmax(factor, SHRINK), c->steps.rejected ? 1 : GROWTH);
     double next = h * factor;
@@ -278,7 +278,7 @@ static void count(BrioSim *sim, double asked, double h, double instant, double e
     BrioState *state = sim->state;
     double ratio = error / c->steps.tol;
     state->next_h = choose(c, c->start, asked, h, ratio, sim->stepper->integrator->order + 1);
-    state->last_error = fmax(ratio, LEAST_RATIO);
+    state->last_error = fmax(ratio, MIN_RATIO);
     if (brio__control_history(sim->stepper->integrator))
         memcpy(last_velocity(state), c->start->v, (size_t)state->coordinates * sizeof(double));
     if (!isnan(instant)) {
