@@ -35,13 +35,20 @@ typedef struct Formula {
     double age[MAX_STEPS + 1], past[MAX_STEPS], beta; /* beta in s */
 } Formula;
 
-/* Memos: lengths of the steps before the last one. */
+/* The length of the last step (0), of the one before that, ...: in memos, which hold nothing where
+ * the history was made by hand, of equal steps. */
+static double step_before(BrioStepper *s, int j)
+{
+    double last = brio_stepper_last_h(s), memo = j > 0 ? *brio_stepper_memo(s, j - 1) : last;
+    return memo > 0 ? memo : last;
+}
+
 static Formula formula_of(BrioStepper *s, int row, double h)
 {
     Formula f = {.steps = table[row].steps, .age = {0, h}};
     bool equal = true;
     for (int j = 2; j <= f.steps; j++) {
-        double step = j == 2 ? brio_stepper_last_h(s) : *brio_stepper_memo(s, j - 3);
+        double step = step_before(s, j - 2);
         f.age[j] = f.age[j - 1] + step;
         equal = equal && fabs(step - h) <= 1e-9 * h;
     }
@@ -69,7 +76,7 @@ static int usable(BrioStepper *s, int row, double h)
     int used = brio_stepper_history_used(s) / 2;
     double longer = h;
     for (int j = 0; j < used; j++) {
-        double step = j == 0 ? brio_stepper_last_h(s) : *brio_stepper_memo(s, j - 1);
+        double step = step_before(s, j);
         if (longer > table[row].growth * step) return j;
         longer = step;
     }

@@ -15,10 +15,10 @@ typedef struct BrioProbe {
 
 typedef struct BrioScene {
     char *file;
-    BrioNode *tree;  /* the document with all --set applied: goes into run.json */
-    char *title;     /* "" if none */
-    double end, fps; /* s, 1/s */
-    double h_max;    /* s: of automatic steps, as the scene says it; INFINITY: 1/fps */
+    BrioNode *tree;           /* the document with all --set applied: goes into run.json */
+    char *title;              /* "" if none */
+    double end, fps;          /* s, 1/s */
+    double tol, h_min, h_max; /* of automatic steps, as the scene says it: m, s; INFINITY: auto */
     BrioSimDef def;
     BrioSystem *system; /* NULL once brio__scene_sim has taken them */
     BrioState *state;

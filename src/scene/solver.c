@@ -11,11 +11,11 @@ static const BrioKey time_keys[] = {
     {KEY_REAL("tol", "m|auto", INFINITY, KEY_POSITIVE, 1e9,
               "Of h: auto: the largest error of a position that a step may make, as it is "
               "estimated; auto: a thousandth of the size of the smallest body."),
-     KEY_WORDS("auto"), KEY_INTO(BrioScene, def.tol)},
+     KEY_WORDS("auto"), KEY_INTO(BrioScene, tol)},
     {KEY_REAL("h_min", "s|auto", INFINITY, KEY_POSITIVE, 1e6,
               "Of h: auto: the shortest step, which counts whatever its error is; auto: a "
               "millionth of the longest."),
-     KEY_WORDS("auto"), KEY_INTO(BrioScene, def.h_min)},
+     KEY_WORDS("auto"), KEY_INTO(BrioScene, h_min)},
     {KEY_REAL("h_max", "s|auto", INFINITY, KEY_POSITIVE, 1e6,
               "Of h: auto: the longest step; auto: one frame, 1/fps."),
      KEY_WORDS("auto"), KEY_INTO(BrioScene, h_max)},
@@ -83,11 +83,9 @@ static BrioStatus read_automatic(BrioNode *node, BrioScene *scene, BrioError *er
                                     "take it out",
                                     keys[i]);
     }
-    if (isinf(def->h_min)) def->h_min = 0;
-    if (!automatic) {
-        def->tol = 0;
-        return BRIO_OK;
-    }
+    if (!automatic) return BRIO_OK;
+    def->tol = scene->tol;
+    def->h_min = isinf(scene->h_min) ? 0 : scene->h_min;
     def->h = isinf(scene->h_max) ? 1 / scene->fps : scene->h_max;
     def->fps = scene->fps;
     if (def->h_min > def->h)
