@@ -510,7 +510,7 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
         printf("    highest frequency of the mesh about %.4g rad/s: symplectic-euler is stable up "
                "to h = %.3g s\n",
                omega, max);
-        if (implicit)
+        if (implicit && !steps.automatic)
             printf("    vibrations faster than %.3g rad/s (2/h) are not resolved by a step\n",
                    2 / h);
     }
@@ -570,9 +570,10 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
         if (s->fixed_count > own)
             snprintf(of_obstacles, sizeof of_obstacles, " (and %s of obstacles)", count);
         printf("%s%s%s\n", scene->file, scene->title[0] ? ": " : "", scene->title);
-        printf("  %d %s, %s coordinates, %s points held or scripted%s, %lld steps to t = %g s\n",
+        printf("  %d %s, %s coordinates, %s points held or scripted%s, %s%lld steps to t = %g s\n",
                s->body_count, s->body_count == 1 ? "body" : "bodies", coordinates, fixed,
-               of_obstacles, (long long)brio__scene_steps(scene), scene->end);
+               of_obstacles, scene->def.tol != 0 ? "at least " : "",
+               (long long)brio__scene_steps(scene), scene->end);
     }
     for (int i = 0; i < s->body_count; i++) check_body(s, i, x, as_json ? &json : NULL, &found);
     if (as_json) brio__json_close(&json, ']');

@@ -220,6 +220,12 @@ static void ask_steps(Asking *a)
     double h = scene->def.h, steps = scene->end / h;
     char who[192];
     if (!strcmp(scene->def.integrator, "static")) return;
+    if (scene->def.solver.tol >= 1 && scene->def.solver.tol != BRIO_AUTO)
+        ask(a,
+            "solver.tol = %.3g m/s: Newton may leave every vertex with an error of that speed; "
+            "1e-3 of the speeds in play is a good choice for pictures",
+            scene->def.solver.tol);
+    if (scene->def.tol != 0) return; /* steps choose themselves */
     if (scene->end > 0 && h > 1.000001 * scene->end)
         ask(a,
             "time.h = %.4g s is longer than time.end = %.4g s: the whole run is one step, which "
@@ -237,11 +243,6 @@ static void ask_steps(Asking *a)
             "%s moves %.3g times its own size (%.3g m) in a step of %.3g s: nothing of what it "
             "meets is resolved; take time.h = %.2g or less",
             who, a->facts[i].way_per_step, a->facts[i].size, h, step_of_own_size(a, i));
-    if (scene->def.solver.tol >= 1 && scene->def.solver.tol != BRIO_AUTO)
-        ask(a,
-            "solver.tol = %.3g m/s: Newton may leave every vertex with an error of that speed; "
-            "1e-3 of the speeds in play is a good choice for pictures",
-            scene->def.solver.tol);
 }
 
 /* ---- explicit methods ------------------------------------------------------------------- */
@@ -265,6 +266,7 @@ static void ask_stability(Asking *a)
     const BrioSimDef *def = &a->scene->def;
     BrioOscillator *oscillator = NULL;
     BrioAmplification of = {0};
+    if (def->tol != 0) return; /* what grows is an error, which steps avoid */
     if (brio_integrator(def->integrator)->traits & BRIO_IMPLICIT) return;
     /* a method without a matrix has no limit either */
     if (brio__oscillator_create(def, 1, &oscillator, NULL) != BRIO_OK) return;
