@@ -24,7 +24,7 @@ typedef struct Trial {
 enum { TOLERANCES = 5, MAX_POINTS = 16 };
 
 static const Trial trials[] = {
-    {.name = "a stiff cube falls flat on a plane",
+    {.name = "a cube falls flat on a plane",
      .integrator = "bdf2",
      .reference = "bdf2",
      .scene = "contact: {type: ipc, dhat: 5e-3, kappa: 1e5}\n"
@@ -195,7 +195,7 @@ static const Trial trials[] = {
      .fine = 7,
      .reference_fine = 10,
      .tol = 1e-3},
-    {.name = "TR-BDF2: a stretched cube is let go and comes to rest",
+    {.name = "TR-BDF2: a spinning cube comes to rest",
      .integrator = "tr-bdf2",
      .reference = "tr-bdf2",
      .scene = "gravity: [0, 0, 0]\n"
