@@ -3,6 +3,7 @@
  * continued and for any number of threads, rejected steps, and what is refused. */
 #include "program.h"
 // clang-format off
+#include "memory.h"
 #include "sim/control.h"
 #include <math.h>
 // clang-format on
@@ -277,6 +278,32 @@ static void refusals(void **unused)
     expect(o->err, "solver: newton");
 }
 
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Each allocation of loading a scene, of three steps and of a change of the method fails once. */
+static void memory_may_run_out(void **unused)
+{
+    (void)unused;
+    char text[2048];
+    Memory memory = {.failed = true};
+    int failures = 0;
+    snprintf(text, sizeof text, spring, "h: auto", "theta");
+    for (int64_t k = 0; memory.failed; k++) {
+        BrioSim *sim = NULL;
+        memory_start(&memory, k, false);
+        BrioStatus status = brio_sim_parse(text, strlen(text), "test", &sim, NULL);
+        for (int i = 0; i < 3 && status == BRIO_OK; i++) status = brio_sim_step(sim, NULL);
+        if (status == BRIO_OK) status = brio_sim_set_integrator(sim, "bdf3", NULL, NULL);
+        if (status == BRIO_OK) status = brio_sim_step(sim, NULL);
+        if (!memory.failed) assert_int_equal(status, BRIO_OK);
+        failures += status != BRIO_OK;
+        brio_sim_free(sim);
+        assert_int_equal(memory.live, 0);
+    }
+    brio_set_allocator(NULL);
+    assert_true(failures > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +313,7 @@ int main(void)
         cmocka_unit_test(the_shortest_step_counts),
         cmocka_unit_test(the_same_bits),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
