@@ -336,6 +336,6 @@ REPRODUCTION(brio_momentum){
         "momentum; H: how far the total energy went down and up, as a fraction of the first or "
         "mean kinetic and elastic energy. References: explicit or second order at short steps. "
         "Methods that do not take barriers or constraints say so.",
-    .minutes = 10,
+    .minutes = 20,
     .run = run,
 };
