@@ -16,7 +16,7 @@ static const BrioField fields[] = {
     {"rho_inf", BRIO_REAL, "", 0, 0, 1, 0,
      "What a step leaves of a vibration that it cannot resolve: 0 nothing, 1 all of it."},
     {"gamma", BRIO_REAL, "", 0.5, 0.01, 0.99, 0,
-     "Where the first substep ends, as a share of the step."},
+     "Where the first substep ends, as a fraction of the step."},
     {0}};
 
 static BrioStatus step(BrioStepper *s, double h)

@@ -164,7 +164,7 @@ static BrioStatus advance(BrioStepper *s, double k, double time, double share, i
         if (!move_springs(&u) || !move_hands(&u) || !move_planes(&u))
             return brio_stepper_fail(s, BRIO_ERROR_UNSUPPORTED,
                                      "xpbd has room for 36 springs and contacts per coordinate of "
-                                     "a vertex, and there are more; take another integrator");
+                                     "a vertex, and there are more; use another integrator");
     }
     brio_stepper_combine(s, 1 / k, next, -1 / k, q, v);
     brio_stepper_combine(s, 1, next, 0, next, q);
