@@ -64,13 +64,13 @@ struct BrioSolver {
     const BrioSystem *system;
     const BrioSolverType *type;
     BrioSolverOptions options;
-    BrioPotential *potential;     /* borrowed, like */
-    BrioDissipation *dissipation; /* this */
-    BrioConstraints *constraints; /* NULL: none */
-    struct BrioRanks *ranks;      /* NULL: no potentials of volumes */
+    BrioPotential *potential;        /* borrowed, like */
+    BrioDissipation *dissipation;    /* this */
+    BrioConstraints *constraints;    /* NULL: none */
+    struct BrioRanks *ranks;         /* NULL: no potentials of volumes */
     struct BrioForesight *foresight; /* NULL: no pairs to foresee */
-    BrioLinear *linear;           /* made by the first minimisation: explicit methods need none */
-    void *self;                   /* of the type; NULL until it needs something */
+    BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
+    void *self;         /* of the type; NULL until it needs something */
     BrioSolveTotals totals;
     int halved; /* how often the step was halved: the shorter, the more iterations it may take */
     /* room for vectors: world positions and directions, ... */
