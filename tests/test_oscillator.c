@@ -257,8 +257,10 @@ static void closed_forms(void **unused)
             compare("hht-alpha", &def, o, exact, 3);
             checked += 2;
         }
-        const BrioTableau bathe = {
-            "bathe", 3, {0, 0, 0, 0.25, 0.25, 0, 1. / 3, 1. / 3, 1. / 3}, {1. / 3, 1. / 3, 1. / 3}};
+        const BrioTableau bathe = {.name = "bathe",
+                                   .stages = 3,
+                                   .A = {0, 0, 0, 0.25, 0.25, 0, 1. / 3, 1. / 3, 1. / 3},
+                                   .b = {1. / 3, 1. / 3, 1. / 3}};
         runge_kutta(&bathe, o, exact); /* with rho_inf = 0 and gamma = 1/2 */
         def = brio_default_sim("bathe");
         compare("bathe", &def, o, exact, 2);

@@ -90,26 +90,28 @@ typedef struct Search {
  * each has been rounded. */
 static const double ROUND_OFF = 1e-12;
 
-/* The root nearer 1 of H(alpha) = target, the vertex of the parabola if there is none, within min
- * and max. Where no alpha can change the energy by more than its round-off (free flight, rest), dv
- * is noise and its root would be, too: there alpha is `max` if energy is missing, `min` if there
- * is too much of it, and 1 if neither is the case beyond round-off. */
+/* The root nearer 1 of H(alpha) = target, without cancellation; the vertex of the parabola if there
+ * is none. */
+static double root_of(double excess, double linear, double square)
+{
+    if (!(square > 0)) return 1;
+    double vertex = linear / square, under = vertex * vertex - 2 * excess / square;
+    if (!(under > 0)) return vertex;
+    double far = vertex + (vertex > 0 ? 1 : -1) * sqrt(under);
+    double near = far != 0 ? 2 * excess / square / far : 0;
+    return fabs(near - 1) < fabs(far - 1) ? near : far;
+}
+
+/* That root within min and max. Where no alpha can change the energy by more than its round-off
+ * (free flight, rest), dv is noise and its root would be, too: there alpha is `max` if energy is
+ * missing, `min` if there is too much of it, and 1 if neither is the case beyond round-off. */
 static double alpha_of(const Search *s)
 {
     double far_end = fmax(fabs(s->min), fabs(s->max)), noise = ROUND_OFF * s->scale;
     double reach = far_end * fabs(s->linear) + far_end * far_end * s->square / 2;
-    if (!(s->square > 0) || reach <= noise) {
-        double alpha = s->excess < -noise ? s->max : s->excess > noise ? s->min : 1;
-        return fmin(fmax(alpha, s->min), s->max);
-    }
-    double vertex = s->linear / s->square, under = vertex * vertex - 2 * s->excess / s->square;
-    double alpha = vertex;
-    if (under > 0) {
-        /* without cancellation */
-        double far = vertex + (vertex > 0 ? 1 : -1) * sqrt(under);
-        double near = far != 0 ? 2 * s->excess / s->square / far : 0;
-        alpha = fabs(near - 1) < fabs(far - 1) ? near : far;
-    }
+    double alpha = root_of(s->excess, s->linear, s->square);
+    if (!(s->square > 0) || reach <= noise)
+        alpha = s->excess < -noise ? s->max : s->excess > noise ? s->min : 1;
     return fmin(fmax(alpha, s->min), s->max);
 }
 
@@ -585,24 +587,15 @@ static BrioStatus search_step(BrioStepper *s, double h)
         balance_change(s, h, q, dv, p);
     }
     BRIO_CHECK(hold(s, h, q, w, dv, p));
-    if (brio_stepper_by_body(s)) {
-        const BrioByBody by = {h,
-                               q,
-                               w,
-                               dv,
-                               p,
-                               fraction,
-                               keeps,
-                               brio_stepper_value(s, "alpha_min"),
-                               brio_stepper_value(s, "alpha_max"),
-                               search};
-        return brio_stepper_end_by_body(s, &by);
-    }
+    double min = brio_stepper_value(s, "alpha_min"), max = brio_stepper_value(s, "alpha_max");
+    if (brio_stepper_by_body(s))
+        return brio_stepper_end_by_body(
+            s, &(BrioByBody){h, q, w, dv, p, fraction, keeps, min, max, root_of});
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
     double kinetic = brio_stepper_kinetic(s, w);
     double excess = potential + kinetic - target; /* of alpha = 0 */
-    double gain = brio_stepper_value(s, "gain"), max = brio_stepper_value(s, "alpha_max");
+    double gain = brio_stepper_value(s, "gain");
     if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
     /* more would go into motion that the solves do not resolve */
     if (gain > 1) max = fmin(max, 1);
@@ -610,7 +603,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
                                       .linear = linear,
                                       .square = square,
                                       .scale = kinetic + fabs(potential) + fabs(target),
-                                      .min = fmin(brio_stepper_value(s, "alpha_min"), max),
+                                      .min = fmin(min, max),
                                       .max = max});
     if (skips(s, excess - linear + square / 2)) alpha = 1;
     target -= alpha * keeps * rubbed;
