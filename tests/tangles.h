@@ -228,7 +228,7 @@ static inline BrioSim *untangle_as_told(const Tangle *t)
     if (!sim) {
         print_message("%-42s refused: %s\n", t->name, error.message);
         assert_true(t->most < 0);
-        assert_non_null(strstr(error.message, "cannot part \"b\" and \"block\""));
+        assert_non_null(strstr(error.message, "cannot separate \"b\" and \"block\""));
         return NULL;
     }
     const BrioUntangled *r = &sim->untangled;

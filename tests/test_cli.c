@@ -290,7 +290,7 @@ static void interrupted_and_resumed(void **state)
         assert_same_results("reference", "stopped");
         o = BRIO("run", "scene.yaml", "-o", "stopped", "--resume");
         assert_int_equal(o->code, 0);
-        assert_non_null(strstr(o->out, "stopped was complete already"));
+        assert_non_null(strstr(o->out, "stopped is already complete"));
         assert_same_results("reference", "stopped");
         remove_tree("stopped");
     }

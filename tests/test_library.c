@@ -182,7 +182,7 @@ static void refusals(void **unused)
     expect(brio_sim_set_velocities(sim, 0, x, &error), BRIO_ERROR_ARGUMENT, &error, "not finite");
     expect(brio_sim_set_gravity(sim, x, &error), BRIO_ERROR_ARGUMENT, &error, "not finite");
     expect(brio_sim_step_by(sim, 0, &error), BRIO_ERROR_ARGUMENT, &error, "must be positive");
-    expect(brio_sim_release(sim, 3, &error), BRIO_ERROR_ARGUMENT, &error, "hand 3 holds nothing");
+    expect(brio_sim_release(sim, 3, &error), BRIO_ERROR_ARGUMENT, &error, "hand 3 is not in use");
     expect(brio_sim_set_integrator(sim, "bdf9", NULL, &error), BRIO_ERROR_ARGUMENT, &error,
            "no integrator \"bdf9\"");
     assert_int_equal(brio_sim_step(sim, &error), BRIO_OK);

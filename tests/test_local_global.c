@@ -577,7 +577,7 @@ static void refusals(void **unused)
          "which local-global does not have"},
         {"integrator: backward-euler\nbodies: [{shape: {type: line, cells: 4}, kind: bar1d, "
          "material: {type: neo-hookean-1d, E: 100, rho: 10}}]\n",
-         "local-global has no constant matrix for neo-hookean-1d; take solver: newton"},
+         "local-global has no constant matrix for neo-hookean-1d; use solver: newton"},
     };
     for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
         char text[1024];

@@ -130,7 +130,7 @@ static void a_run_without_its_report_is_done(void **state)
     const char *warning = strstr(o->err, "warning: the results are complete, only the report is "
                                          "missing: cannot write bare/report.html: ");
     assert_non_null(warning);
-    assert_non_null(strstr(warning, "`brio view bare` makes it\n"));
+    assert_non_null(strstr(warning, "`brio view bare` writes it\n"));
     assert_non_null(strstr(o->out, "\"verdict\": \"completed\""));
     assert_null(strstr(o->out, "report.html"));
     o = BRIO("run", "block.yaml", "-o", "bare", "--resume", "--set", "time.end=0.3");

@@ -103,15 +103,16 @@ static void say_error(BrioStepper *s, const Formula *f, const double *velocity, 
     brio_stepper_error(s, scale, sum);
 }
 
-/* The first steps: backward Euler for BDF2, with h/2 (v' - v) as its error; SDIRK3. */
+/* The first steps: backward Euler for BDF2, with h/2 (v' - v) as its error; SDIRK3. They use all
+ * scratch vectors of the steps that follow, which then allocate nothing. */
 static BrioStatus start(BrioStepper *s, int row, double h, double *next, double *velocity)
 {
-    double *error = brio_stepper_scratch(s, 0);
+    double *error = brio_stepper_scratch(s, 2);
     const BrioTableau *tableau = brio__tableau(row == 0 ? "backward-euler" : "sdirk3");
     BRIO_CHECK(brio__tableau_step(
         s,
         &(BrioTableauStep){
-            .tableau = tableau, .h = h, .weight = 1, .scratch = 5, .error = row ? error : NULL},
+            .tableau = tableau, .h = h, .weight = 1, .scratch = 3, .error = row ? error : NULL},
         next, velocity));
     if (row == 0) brio_stepper_combine(s, h / 2, velocity, -h / 2, brio_stepper_v(s), error);
     brio_stepper_error(s, 1, error);
@@ -121,9 +122,9 @@ static BrioStatus start(BrioStepper *s, int row, double h, double *next, double 
 static BrioStatus solve(BrioStepper *s, const Formula *f, double h, double *next, double *velocity)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
-    double *q_star = brio_stepper_scratch(s, 0);
-    double *v_star = brio_stepper_scratch(s, 1);
-    double *target = brio_stepper_scratch(s, 2);
+    double *q_star = brio_stepper_scratch(s, 2);
+    double *v_star = brio_stepper_scratch(s, 3);
+    double *target = brio_stepper_scratch(s, 4);
     brio_stepper_combine(s, f->past[0], q, 0, q, q_star);
     brio_stepper_combine(s, f->past[0], v, 0, v, v_star);
     for (int j = 1; j < f->steps; j++) {
@@ -152,7 +153,7 @@ static BrioStatus advance(BrioStepper *s, int row, double h)
 {
     int past = table[row].steps - 1, used = usable(s, row, h);
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
-    double *next = brio_stepper_scratch(s, 3), *velocity = brio_stepper_scratch(s, 4);
+    double *next = brio_stepper_scratch(s, 0), *velocity = brio_stepper_scratch(s, 1);
     if (used < past) {
         BRIO_CHECK(start(s, row, h, next, velocity));
     } else {

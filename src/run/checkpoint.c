@@ -94,16 +94,15 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
 /* ---- one description for writing and reading -------------------------------------------- */
 
 /* Until format 5 the state ended where that of automatic steps begins: there it has zeros, which
- * fill its block. */
+ * fill its block. (Where pointers have 32 bits they do not, and such files are not read.) */
+static const bool same_block = (offsetof(BrioState, next_h) + BRIO_ALIGN - 1) / BRIO_ALIGN ==
+                               (sizeof(BrioState) + BRIO_ALIGN - 1) / BRIO_ALIGN;
 static bool readable(uint32_t version)
 {
     uint32_t format = version >> 16, end = offsetof(BrioState, next_h);
-    return (version & 0xffff) == (format < 6 ? end : sizeof(BrioState)) && format >= OLDEST &&
-           format <= FORMAT;
+    if (format < OLDEST || format > FORMAT || (format < 6 && !same_block)) return false;
+    return (version & 0xffff) == (format < 6 ? end : sizeof(BrioState));
 }
-_Static_assert((offsetof(BrioState, next_h) + BRIO_ALIGN - 1) / BRIO_ALIGN ==
-                   (sizeof(BrioState) + BRIO_ALIGN - 1) / BRIO_ALIGN,
-               "states of earlier formats have another layout");
 
 typedef struct Stream {
     uint32_t format; /* of the file that is read */

@@ -378,19 +378,23 @@ static void ask_points(Asking *a)
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* Energies of their own, which only a-search knows. */
+static bool controls_bodies(const BrioIntegrator *integrator)
+{
+    return brio__fields_offset(integrator->fields, "by_body") >= 0;
+}
+
+/* Energies of their own, where the integrator does not control them. */
 static void ask_control(Asking *a)
 {
-    const char *name = a->scene->def.integrator;
-    const BrioIntegrator *integrator = brio_integrator(name);
-    if (brio__fields_offset(integrator->fields, "by_body") >= 0) return;
+    const char *name = a->scene->def.integrator, *other = "";
+    if (controls_bodies(brio_integrator(name))) return;
+    for (int i = 0; brio_integrator_at(i) && !*other; i++)
+        if (controls_bodies(brio_integrator_at(i))) other = brio_integrator_at(i)->name;
     for (int i = 0; i < a->system->body_count; i++) {
         const BrioBody *body = &a->system->body[i];
         if (!(body->decay > 0) && !(body->energy_scale > 0)) continue;
-        ask(a,
-            "body \"%s\" has a decay or energy_scale of its own, which %s does not know: take "
-            "a-search",
-            body->name, name);
+        ask(a, "body \"%s\" has a decay or energy_scale of its own, which %s ignores: use %s",
+            body->name, name, other);
         return;
     }
 }
