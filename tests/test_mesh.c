@@ -699,6 +699,56 @@ static void test_msh(void **state)
         1, 1);
 }
 
+/* Physical groups are sets of vertices, each once; groups of one name are one. `expected`: name and
+ * vertices of each. */
+static void assert_groups(BrioMesh *mesh, const char *expected)
+{
+    char text[200] = "";
+    const BrioVertexGroups *groups = mesh->groups;
+    for (int g = 0; groups && g < groups->count; g++) {
+        size_t used = strlen(text);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s:", groups->name[g]);
+        for (int64_t k = groups->start[g]; k < groups->start[g + 1]; k++)
+            used += (size_t)snprintf(text + used, sizeof text - used, " %d", groups->vertex[k]);
+        snprintf(text + used, sizeof text - used, "; ");
+    }
+    assert_string_equal(text, expected);
+    brio_mesh_free(mesh);
+}
+
+#define NODES                                                                                      \
+    "$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1.5\n$EndNodes\n$Elements\n5\n1 15 2 7 " \
+    "1 "                                                                                           \
+    "5\n2 1 2 0 1 1 2\n3 2 2 4 1 1 2 3\n4 2 2 5 1 3 2 4\n5 4 2 1 1 1 2 3 4\n$EndElements\n"
+
+static void test_msh_groups(void **state)
+{
+    (void)state;
+    static const char *const two = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n";
+    char text[1000];
+    snprintf(text, sizeof text, "%s%s", two,
+             "$PhysicalNames\n5\n3 1 \"soft body\"\n2 4 \"foot\"\n2 5 \"foot\"\n0 7 \"tip\"\n"
+             "1 4 \"empty\"\n$EndPhysicalNames\n" NODES);
+    assert_groups(read_text("a.msh", text), "foot: 0 1 2 3; soft body: 0 1 2 3; tip: 4; ");
+    /* names that cannot be read: a mesh without groups */
+    snprintf(text, sizeof text, "%s%s", two,
+             "$PhysicalNames\n2\n3 1 soft\n2 4 \"foot\"\n$EndPhysicalNames\n" NODES);
+    assert_groups(read_text("b.msh", text), "");
+    snprintf(text, sizeof text, "%s%s", two,
+             "$PhysicalNames\n900000000\n3 1 \"soft\"\n$EndPhysicalNames\n" NODES);
+    assert_groups(read_text("c.msh", text), "");
+    /* version 4: by entities, of which one is in two groups */
+    assert_groups(
+        read_text("d.msh",
+                  "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$PhysicalNames\n3\n2 4 \"foot\"\n2 9 "
+                  "\"side\"\n3 1 \"all\"\n$EndPhysicalNames\n$Entities\n1 0 2 1\n1 0 0 0 0\n"
+                  "1 0 0 0 1 1 1 2 4 9 0\n2 0 0 0 1 1 1 1 9 0\n1 0 0 0 1 1 1 1 1 2 1 2\n"
+                  "$EndEntities\n$Nodes\n1 5 1 5\n3 1 0 5\n1\n2\n3\n4\n5\n0 0 0\n1 0 0\n0 1 0\n"
+                  "0 0 1\n1 1 1.5\n$EndNodes\n$Elements\n3 3 1 3\n2 1 2 1\n1 1 2 3\n2 2 2 1\n"
+                  "2 2 3 5\n3 1 4 1\n3 1 2 3 4\n$EndElements\n"),
+        "all: 0 1 2 3; foot: 0 1 2; side: 0 1 2 4; ");
+}
+
 static void test_medit(void **state)
 {
     (void)state;
@@ -1378,27 +1428,17 @@ static void test_shared_meshes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_create),
-        cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_surface),
-        cmocka_unit_test(test_edges_and_adjacency),
-        cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_box),
-        cmocka_unit_test(test_ball),
-        cmocka_unit_test(test_cylinder),
-        cmocka_unit_test(test_surfaces),
-        cmocka_unit_test(test_msh),
-        cmocka_unit_test(test_medit),
-        cmocka_unit_test(test_tetgen),
-        cmocka_unit_test(test_obj),
-        cmocka_unit_test(test_off),
-        cmocka_unit_test(test_orientation),
-        cmocka_unit_test(test_wrong_files),
-        cmocka_unit_test(test_wrong_tetgen),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_failing_allocator),
+        cmocka_unit_test(test_create),        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_surface),       cmocka_unit_test(test_edges_and_adjacency),
+        cmocka_unit_test(test_registry),      cmocka_unit_test(test_box),
+        cmocka_unit_test(test_ball),          cmocka_unit_test(test_cylinder),
+        cmocka_unit_test(test_surfaces),      cmocka_unit_test(test_msh),
+        cmocka_unit_test(test_msh_groups),    cmocka_unit_test(test_medit),
+        cmocka_unit_test(test_tetgen),        cmocka_unit_test(test_obj),
+        cmocka_unit_test(test_off),           cmocka_unit_test(test_orientation),
+        cmocka_unit_test(test_wrong_files),   cmocka_unit_test(test_wrong_tetgen),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_locale),        cmocka_unit_test(test_failing_allocator),
         cmocka_unit_test(test_shared_meshes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

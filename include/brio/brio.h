@@ -182,6 +182,15 @@ typedef struct BrioFaces {
     int32_t *face_group; /* of each face, -1: none; NULL: none at all */
 } BrioFaces;
 
+/* Named sets of vertices: those of group g are vertex[start[g]] to vertex[start[g + 1] - 1],
+ * ascending. */
+typedef struct BrioVertexGroups {
+    int32_t count;
+    char **name;
+    int64_t *start; /* count + 1 */
+    int32_t *vertex;
+} BrioVertexGroups;
+
 typedef struct BrioMesh {
     int64_t vertex_count, tet_count, triangle_count, edge_count;
     double *x;          /* vertex_count x 3 */
@@ -192,6 +201,7 @@ typedef struct BrioMesh {
     /* what the file contains about faces besides triangles; NULL: nothing. It is copied to results;
      * the simulation does not need it */
     BrioFaces *faces;
+    BrioVertexGroups *groups; /* physical groups of a Gmsh file; NULL: none */
 } BrioMesh;
 
 enum { BRIO_EDGE_STRUCTURAL = 0, BRIO_EDGE_SHEAR = 1, BRIO_EDGE_BEND = 2 };

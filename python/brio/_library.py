@@ -241,6 +241,7 @@ class CMesh(Structure):
         ("edge", c_void_p),
         ("edge_kind", c_void_p),
         ("faces", c_void_p),
+        ("groups", c_void_p),
     ]
 
 

@@ -1,4 +1,4 @@
-/* Faces as a file has them: polygons, textures, smoothing, groups. */
+/* Faces as a file has them: polygons, textures, smoothing, groups; named sets of vertices. */
 #include "mesh.h"
 
 #include <string.h>
@@ -46,6 +46,16 @@ BrioFaces *brio__faces_copy(const BrioFaces *from)
             return NULL;
         }
     return f;
+}
+
+void brio__vertex_groups_free(BrioVertexGroups *g)
+{
+    if (!g) return;
+    for (int32_t i = 0; g->name && i < g->count; i++) brio__free(g->name[i]);
+    brio__free(g->name);
+    brio__free(g->start);
+    brio__free(g->vertex);
+    brio__free(g);
 }
 
 void brio__faces_free(BrioFaces *f)

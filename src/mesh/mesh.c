@@ -88,6 +88,7 @@ void brio_mesh_free(BrioMesh *mesh)
     brio__free(mesh->edge);
     brio__free(mesh->edge_kind);
     brio__faces_free(mesh->faces);
+    brio__vertex_groups_free(mesh->groups);
     brio__free(mesh);
 }
 

@@ -70,6 +70,7 @@ BrioFaces *brio__faces_create(int64_t faces, int64_t corners, int64_t uvs, int64
                               int32_t groups);
 BrioFaces *brio__faces_copy(const BrioFaces *from);
 void brio__faces_free(BrioFaces *faces);
+void brio__vertex_groups_free(BrioVertexGroups *groups);
 int64_t brio__faces_triangles(const BrioFaces *faces); /* of the fans of all faces */
 /* The corners of these triangles: corner[3 t + i] is an index into vertex, corner_uv and so on. */
 void brio__faces_fan(const BrioFaces *faces, int32_t *corner);

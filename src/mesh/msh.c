@@ -1,7 +1,8 @@
 /* Gmsh MSH, ASCII and binary of both byte orders, versions 2.2 and 4.1, and ASCII of 4.0 (Gmsh
  * reference manual, "File formats"). Vertices stay in the order of the file; elements name them by
  * tags, which may have gaps and be of any size, so they are found by search. Lines, triangles and
- * tets are read, points passed over, all other elements refused. */
+ * tets are read, points only as members of groups, all other elements refused. */
+#include "msh_groups.h"
 #include "readers.h"
 #include "writers.h"
 
@@ -18,6 +19,7 @@ typedef struct Reader {
     int64_t *tag; /* of each vertex, in the order of the file */
     int64_t tag_count, tag_room;
     Tagged *sorted; /* by tag */
+    BrioMshGroups groups;
     bool has_nodes, has_elements, version4, binary;
     bool old4; /* version 4.0: entities come before dimensions, and every row has its tag */
 } Reader;
@@ -189,7 +191,10 @@ static BrioStatus read_block(Reader *reader, const char *what, int64_t number, i
     for (int k = 0; k < 4; k++)
         BRIO_CHECK(brio__value_integer(&reader->scan, k < 3 ? BRIO_INT32 : BRIO_UINT64, what,
                                        number, head + k));
-    if (reader->old4) head[0] = head[1];
+    if (!reader->old4) return BRIO_OK;
+    int64_t entity = head[0];
+    head[0] = head[1];
+    head[1] = entity;
     return BRIO_OK;
 }
 
@@ -273,10 +278,16 @@ static BrioStatus read_corner(Reader *reader, int32_t *vertex)
     return BRIO_OK;
 }
 
-static BrioStatus read_element(Reader *reader, int corners)
+/* An element of a physical group (version 2; 0: of none) or of an entity (version 4). */
+static BrioStatus read_element(Reader *reader, int corners, int64_t group, int64_t dimension)
 {
     int32_t vertices[4];
+    BrioMshGroups *groups = &reader->groups;
     for (int i = 0; i < corners; i++) BRIO_CHECK(read_corner(reader, vertices + i));
+    BrioStatus status = reader->version4
+                            ? brio__msh_add_entity(groups, dimension, group, corners, vertices)
+                            : brio__msh_add_physical(groups, dimension, group, corners, vertices);
+    if (status != BRIO_OK) return brio__no_memory(reader->scan.error);
     return corners > 1 ? brio__draft_element(&reader->draft, &reader->scan, corners, vertices)
                        : BRIO_OK;
 }
@@ -286,7 +297,7 @@ static BrioStatus read_runs2(Reader *reader, int64_t count)
 {
     BrioScan *scan = &reader->scan;
     for (int64_t done = 0; done < count;) {
-        int64_t type, run, tags, number;
+        int64_t type, run, tags, number, group = 0;
         int corners;
         BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the type of element", done + 1, &type));
         BRIO_CHECK(corners_of(scan, type, &corners));
@@ -299,10 +310,12 @@ static BrioStatus read_runs2(Reader *reader, int64_t count)
                 (long long)run, (long long)(count - done), (long long)count);
         for (int64_t i = 1; i <= run; i++) {
             /* and its number */
-            for (int64_t k = 0; k <= tags; k++)
+            for (int64_t k = 0; k <= tags; k++) {
                 BRIO_CHECK(
                     brio__value_integer(scan, BRIO_INT32, "a tag of element", done + i, &number));
-            BRIO_CHECK(read_element(reader, corners));
+                if (k == 1) group = number;
+            }
+            BRIO_CHECK(read_element(reader, corners, group, corners - 1));
         }
         done += run;
     }
@@ -312,7 +325,7 @@ static BrioStatus read_runs2(Reader *reader, int64_t count)
 static BrioStatus read_elements2(Reader *reader)
 {
     BrioScan *scan = &reader->scan;
-    int64_t count, number, type, tags, tag;
+    int64_t count, number, type, tags, tag, group;
     BRIO_CHECK(brio__scan_count(scan, "the number of elements", 8, &count));
     begin_data(reader);
     if (reader->binary) return read_runs2(reader, count);
@@ -322,9 +335,12 @@ static BrioStatus read_elements2(Reader *reader)
         BRIO_CHECK(brio__scan_integer(scan, "the type of element", i, &type));
         BRIO_CHECK(corners_of(scan, type, &corners));
         BRIO_CHECK(brio__scan_count(scan, "the number of tags", 2, &tags));
-        for (int64_t k = 0; k < tags; k++)
+        group = 0;
+        for (int64_t k = 0; k < tags; k++) {
             BRIO_CHECK(brio__scan_integer(scan, "a tag of element", i, &tag));
-        BRIO_CHECK(read_element(reader, corners));
+            if (k == 0) group = tag;
+        }
+        BRIO_CHECK(read_element(reader, corners, group, corners - 1));
     }
     return BRIO_OK;
 }
@@ -348,7 +364,7 @@ static BrioStatus read_elements4(Reader *reader)
         for (int64_t i = 1; i <= head[3]; i++) {
             BRIO_CHECK(
                 brio__value_integer(scan, BRIO_UINT64, "the tag of element", done + i, &tag));
-            BRIO_CHECK(read_element(reader, corners));
+            BRIO_CHECK(read_element(reader, corners, head[1], corners - 1));
         }
         done += head[3];
     }
@@ -459,6 +475,18 @@ static BrioStatus skip_section(BrioScan *scan, const char *name, bool binary)
     return BRIO_OK;
 }
 
+/* Looks ahead at what a section that is passed over says of groups. */
+static BrioStatus read_groups(Reader *reader, const char *name)
+{
+    BrioStatus status = BRIO_OK;
+    if (!strcmp(name, "$PhysicalNames"))
+        status = brio__msh_read_names(&reader->groups, reader->scan);
+    if (!strcmp(name, "$Entities") && reader->version4)
+        status =
+            brio__msh_read_entities(&reader->groups, reader->scan, reader->binary, reader->old4);
+    return status == BRIO_OK ? BRIO_OK : brio__no_memory(reader->scan.error);
+}
+
 static BrioStatus parse(Reader *reader)
 {
     BrioScan *scan = &reader->scan;
@@ -484,6 +512,7 @@ static BrioStatus parse(Reader *reader)
             BRIO_CHECK(reader->version4 ? read_elements4(reader) : read_elements2(reader));
             BRIO_CHECK(brio__scan_expect(scan, "$EndElements", false));
         } else {
+            BRIO_CHECK(read_groups(reader, name));
             BRIO_CHECK(skip_section(scan, name, reader->binary));
         }
     }
@@ -500,7 +529,14 @@ static BrioStatus read_msh(const char *file, const char *text, size_t size, Brio
     BrioStatus status = parse(&reader);
     brio__free(reader.tag);
     brio__free(reader.sorted);
-    return brio__draft_finish(&reader.draft, status, file, mesh, error);
+    status = brio__draft_finish(&reader.draft, status, file, mesh, error);
+    if (status == BRIO_OK && brio__msh_finish_groups(&reader.groups, &(*mesh)->groups) != BRIO_OK) {
+        brio_mesh_free(*mesh);
+        *mesh = NULL;
+        status = brio__no_memory(error);
+    }
+    brio__msh_free_groups(&reader.groups);
+    return status;
 }
 
 const BrioMeshReader brio__reader_msh = {

@@ -442,6 +442,8 @@ BrioStatus brio__mesh_repair(BrioMesh *mesh, const BrioRepairOptions *options, B
                            .untangled.vertex = -1};
     brio__faces_free(mesh->faces);
     mesh->faces = NULL;
+    brio__vertex_groups_free(mesh->groups);
+    mesh->groups = NULL;
     if (mesh->tet_count) mesh->triangle_count = 0; /* the surface is made anew */
     BrioStatus status = merge(mesh, report->merge, report);
     if (status == BRIO_OK) status = sift_all(mesh, report);

@@ -135,6 +135,8 @@ BrioStatus brio__mesh_compact(BrioMesh *mesh)
         for (int64_t i = 0; i < part[p].count; i++) part[p].vertex[i] = number[part[p].vertex[i]];
     mesh->vertex_count = kept;
     brio__free(number);
+    brio__vertex_groups_free(mesh->groups); /* the numbers are others now */
+    mesh->groups = NULL;
     return BRIO_OK;
 }
 

@@ -30,6 +30,8 @@ static BrioStatus fill_surface(BrioBodyWork *w, const BrioNode *mesh, const char
     BrioMesh *solid = NULL;
     BrioStatus status = brio__tetrahedralise_cached(path, w->mesh, &options, &solid, &inner);
     if (status != BRIO_OK) return brio__at_node(mesh, status, error, &inner);
+    solid->groups = w->mesh->groups; /* the vertices of the surface come first */
+    w->mesh->groups = NULL;
     if (w->mesh->faces)
         w->filled = w->mesh;
     else

@@ -30,7 +30,7 @@ typedef struct Fixed {
 
 /* clang-format off */
 #define SELECTION_BY_FACES                                                                         \
-    {KEY_TEXT("group", "Vertices of the faces of a group or object of the mesh file (OBJ)."),      \
+    {KEY_TEXT("group", "Vertices of the faces of a group or object (OBJ), or of a physical group (Gmsh)."),    \
      KEY_WORDS(""), KEY_INTO(Fixed, group)},                                                       \
     {KEY_BALL("normal", "[[x, y, z], degrees]",                                                    \
               "Of these vertices, or of all: only those of surface triangles whose initial " \
@@ -107,18 +107,34 @@ static bool in_ball(const double *p, const double *centre, double radius)
     return hypot(hypot(p[0] - centre[0], p[1] - centre[1]), p[2] - centre[2]) <= radius;
 }
 
-/* Marks the vertices of the faces of a group. */
-static BrioStatus mark_group(const BrioNode *node, const BrioMesh *mesh, const char *name,
+/* Marks the vertices of a physical group. */
+static BrioStatus mark_vertex_group(const BrioNode *node, const BrioVertexGroups *groups,
+                                    const char *name, uint8_t *on, BrioError *error)
+{
+    int32_t g = 0;
+    while (g < groups->count && strcmp(groups->name[g], name)) g++;
+    if (g == groups->count)
+        return brio__no_such(node, "group", name, (const char *const *)groups->name, groups->count,
+                             error);
+    for (int64_t k = groups->start[g]; k < groups->start[g + 1]; k++) on[groups->vertex[k]] = 1;
+    return BRIO_OK;
+}
+
+/* Marks the vertices of the faces of a group, or of a physical group. */
+static BrioStatus mark_group(const BrioBodyWork *w, const BrioNode *node, const char *name,
                              uint8_t *on, BrioError *error)
 {
-    const BrioFaces *faces = mesh->faces;
+    /* of a surface that tets fill: its vertices come first */
+    const BrioFaces *faces = w->filled ? w->filled->faces : w->mesh->faces;
     int group = -1, count = faces && faces->face_group ? faces->group_count : 0;
+    if (w->mesh->groups) return mark_vertex_group(node, w->mesh->groups, name, on, error);
     for (int g = 0; g < count; g++)
         if (!strcmp(faces->group[g], name)) group = g;
     if (count == 0)
         return brio__node_error(node, error,
-                                "the mesh file names no groups of faces: OBJ files do (g or o), or "
-                                "choose vertices by box, sphere or number");
+                                "the mesh file names no groups: OBJ files do (g or o), Gmsh files "
+                                "do (physical groups with a name), or choose vertices by box, "
+                                "sphere or number");
     if (group < 0)
         return brio__no_such(node, "group", name, (const char *const *)faces->group, count, error);
     for (int64_t f = 0; f < faces->count; f++)
@@ -191,7 +207,7 @@ static BrioStatus choose(BrioBodyWork *w, BrioNode *entry, const Fixed *values, 
     if (list) return select_vertices(list, w->mesh->vertex_count, w->chosen, count, error);
     uint8_t *on = brio__calloc((size_t)w->mesh->vertex_count, 1);
     if (!on) return brio__no_memory(error);
-    BrioStatus status = group ? mark_group(group, w->mesh, values->group, on, error)
+    BrioStatus status = group ? mark_group(w, group, values->group, on, error)
                               : mark_place(w, box, sphere, values, on, error);
     if (status == BRIO_OK && normal) status = keep_patch(w, normal, values->normal, on, error);
     for (int64_t v = 0; status == BRIO_OK && v < w->mesh->vertex_count; v++)
