@@ -722,12 +722,13 @@ static Graph boxes(int contacts)
 
 static bool is_extra(int32_t i, int32_t j) { return (i < APART) != (j < APART); }
 
-/* The blocks of p: those between the boxes, and half of each diagonal block, as extra ones. */
-static void fill_with_overlay(BrioLinear *linear, const Problem *p, bool backwards)
+/* The blocks of p: those between the boxes, and half of each diagonal block, as extra ones. Only
+ * the first `rows` rows, in the order in which they come. */
+static void fill_rows(BrioLinear *linear, const Problem *p, bool backwards, int32_t rows)
 {
     const Graph *g = &p->graph;
     brio__overlay_clear(linear->overlay);
-    for (int32_t count = 0; count < g->n; count++) {
+    for (int32_t count = 0; count < rows; count++) {
         int32_t i = backwards ? g->n - 1 - count : count;
         double half[9];
         for (int m = 0; m < 9; m++) half[m] = 0.5 * p->diagonal[9 * i + m];
@@ -742,6 +743,11 @@ static void fill_with_overlay(BrioLinear *linear, const Problem *p, bool backwar
                                  BRIO_OK);
         }
     }
+}
+
+static void fill_with_overlay(BrioLinear *linear, const Problem *p, bool backwards)
+{
+    fill_rows(linear, p, backwards, p->graph.n);
 }
 
 static BrioLinear *make_with_overlay(const BrioLinearType *type)
@@ -809,6 +815,28 @@ static void test_overlay(void **state)
     }
 }
 
+/* A pattern comes again after it was forgotten, in two parts: the first part alone is factored in
+ * between, which makes another matrix with other places. */
+static void test_overlay_in_parts(void **state)
+{
+    (void)state;
+    Problem p = problem_of(boxes(90), 1);
+    FOR_EACH_SOLVER(type)
+    {
+        BrioLinear *linear = make_with_overlay(type);
+        fill_with_overlay(linear, &p, false);
+        assert_int_equal(brio__linear_factor(linear), BRIO_OK);
+        brio__overlay_forget(linear->overlay);
+        fill_rows(linear, &p, false, APART + APART / 2);
+        assert_true(brio__linear_factor(linear) >= BRIO_OK); /* it may be indefinite */
+        fill_with_overlay(linear, &p, false);
+        assert_int_equal(brio__linear_factor(linear), BRIO_OK);
+        check_solves(linear, &p);
+        brio__linear_free(linear);
+    }
+    problem_free(&p);
+}
+
 /* Without memory for its rows the matrix multiplies serially, to the same bits. */
 static void test_multiply_without_memory(void **state)
 {
@@ -873,6 +901,7 @@ int main(void)
         cmocka_unit_test(test_failing_allocator),
         cmocka_unit_test(test_no_allocation_in_steps),
         cmocka_unit_test(test_overlay),
+        cmocka_unit_test(test_overlay_in_parts),
         cmocka_unit_test(test_multiply_without_memory),
         cmocka_unit_test(test_blas),
     };

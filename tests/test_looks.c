@@ -4,6 +4,7 @@
 #include "program.h"
 
 #include <math.h>
+#include <stdint.h>
 
 enum { RINGS = 8, SIDES = 12, VERTICES = 2 + (RINGS - 1) * SIDES };
 enum { FACES = RINGS * SIDES, CORNERS = 4 * FACES - 2 * SIDES, UVS = (RINGS + 1) * (SIDES + 1) };
@@ -67,7 +68,7 @@ typedef struct Object {
     char name[64], groups[256];
     int vertices, uvs, faces, corners, textured, quads;
     double x[VERTICES][3];
-    long hash; /* of the corners, counted from the object's first */
+    uint64_t hash; /* of the corners, counted from the object's first */
 } Object;
 
 /* Small reader of OBJ. */
@@ -101,7 +102,7 @@ static int read_objects(const char *file, Object *object, int room)
                  word = strtok_r(NULL, " ", &inner), corners++) {
                 int v = 0, t = 0;
                 o->textured += sscanf(word, "%d/%d", &v, &t) == 2;
-                o->hash = o->hash * 31 + (v - first_vertex) * 1009L + (t - first_uv);
+                o->hash = o->hash * 31 + (uint64_t)((v - first_vertex) * 1009L + (t - first_uv));
             }
             o->faces++;
             o->corners += corners;

@@ -331,6 +331,7 @@ static BrioStatus analyse(BrioOverlay *e, int64_t new_keys, const BrioLinear *li
                 e->base[k] = place_of(&joined->A, order[A->row[k]], order[J]);
         brio__linear_free(e->joined);
         e->joined = joined;
+        e->follow = false; /* the places of keys that are still to come were in the one before */
         uint64_t *swap = e->joined_key; /* the sorted keys become those of the joined matrix */
         e->joined_key = e->sorted;
         e->sorted = swap;
