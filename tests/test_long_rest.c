@@ -8,7 +8,9 @@
  * rolls (nothing in the model resists rolling), so that a box takes the ball's place. TOLERANCE for
  * the last second: 0.1 mm; friction holds what lies on a slope only at a speed, so that for what is
  * heaped up (splash) epsv is lowered from 1 mm/s to 0.01 mm/s; the ball in the net, which has no
- * friction, may still sway by 0.5 mm.
+ * friction, may still sway by 0.5 mm. How it falls into the net is chaotic, so when the swing begins
+ * to die out is not known to a second; then its amplitude falls to 0.4 in each. It gets 9 s: after 7
+ * it swayed by 0.3 to 0.8 mm, by the last digits of the build.
  *
  * The heavy ball on the cubes of splash rocks on them about its place of rest, at 1 Hz, by half a
  * millimetre after three seconds. Nothing but the integrator damps that: backward Euler takes
@@ -65,7 +67,7 @@ static const Case cases[] = {
      true,
      {"contact.epsv=1e-5", "integrator.decay=0.3", "integrator.ground=0", "bodies.0.shape.cells=4",
       "bodies.1.array.count=[10,1,10]", "bodies.1.shape.cells=[1,1,1]"}},
-    {"chain-net", 7, 5e-4, NULL, false, {"integrator.decay=0.3", "integrator.ground=-100"}},
+    {"chain-net", 9, 5e-4, NULL, false, {"integrator.decay=0.3", "integrator.ground=-100"}},
 };
 
 /* Where everything was a second before the end, and is: at an instant, or in the mean. */
