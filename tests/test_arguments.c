@@ -1,6 +1,7 @@
 /* The rule of brio.h about arguments, on every function of the public headers: what is NULL and
  * must not be, and handles that were freed, are refused. Each call runs in a process of its own, so
  * that a crash has a name. */
+#include "brio/by_body.h"
 #include "brio/matrices.h"
 #include "brio/plugin.h"
 #include "brio/stages.h"
@@ -50,6 +51,10 @@ static BrioLedger ledger;
 static BrioHand hand;
 static BrioObjective objective = {.target = numbers, .s = 1, .a = 1, .h = 1};
 static BrioSolution solution;
+static double first_alpha(const BrioSearch *search) { return search->min; }
+/* of an integrator that has no components */
+static BrioByBody by_body = {
+    .h = 1, .q = numbers, .w = numbers, .dv = numbers, .p = numbers, .search = first_alpha};
 static BrioSpring spring;
 static BrioPull pull;
 static BrioPlane plane;

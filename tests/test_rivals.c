@@ -1,5 +1,6 @@
 /* Methods of others, each held to what its own paper says of it: the composite method of Bathe, the
- * average vector field, relaxation Runge-Kutta methods, the energy budget that keeps momenta.
+ * average vector field, relaxation Runge-Kutta methods, the energy budget that keeps momenta, XPBD,
+ * the exponential method, asynchronous variational integrators, vertex block descent.
  * (Orders and invariants of all integrators are in test_orders.c and test_physics.c, matrices in
  * test_oscillator.c.) */
 #include "sim/sim.h"
@@ -408,6 +409,148 @@ static void momenta_of_xpbd(void **unused)
     assert_true(turned[1] < 0.5 * turned[0] && turned[0] < 0.2);
 }
 
+/* ---- the exponential method ------------------------------------------------------------- */
+
+/* A vertex of 1 kg on a spring that is along x: x'' = -w^2 x - a x'. Its distance from there. */
+static BrioSim *oscillator(const char *integrator, double stiffness, double damping, double h)
+{
+    BrioSim *sim = parse("time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\n"
+                         "damping: [{type: rayleigh, alpha: %.17g}]\nbodies:\n"
+                         "  - shape: {type: line, length: 1, cells: 1}\n    kind: springs\n"
+                         "    material: {type: hooke, k: %.17g, vertex_mass: 1}\n"
+                         "    fix: [{vertices: [0]}]\n",
+                         h, integrator, damping, stiffness);
+    brio_sim_state(sim)->q[0] += 0.1;
+    return sim;
+}
+
+/* Linear forces are exact at any step [Chen2017, Sec. 3.1; Hochbruck2009]: vibrations of 1 to 1e3
+ * rad per step, also damped ones, after three steps. TOLERANCE 1e-8: the exponential is exact to
+ * 1e-10 in a step, and 3e3 rad turn an error of the frequency by round-off into 1e-12. */
+static void exponential_is_exact(void **unused)
+{
+    (void)unused;
+    static const double rates[] = {1, 30, 1000}, dampings[] = {0, 0.5};
+    for (size_t i = 0; i < BRIO_COUNT(rates); i++)
+        for (size_t d = 0; d < BRIO_COUNT(dampings); d++) {
+            double w = rates[i], a = dampings[d] / 2, turn = sqrt(w * w - a * a);
+            BrioSim *sim = oscillator("exponential", w * w, dampings[d], 1);
+            double rest = brio_sim_state(sim)->q[0] - 0.1;
+            step(sim, 3);
+            double x = 0.1 * exp(-3 * a) * (cos(3 * turn) + a / turn * sin(3 * turn));
+            double off = fabs(brio_sim_state(sim)->q[0] - rest - x) / 0.1;
+            print_message("exponential: %4g rad per step, damping %g/s: off by %.1e, %d products\n",
+                          w, dampings[d], off, ledger(sim).iterations);
+            assert_true(off < 1e-8);
+            brio_sim_free(sim);
+        }
+}
+
+/* A stiff cube that rings keeps its energy at steps of 10 rad of its slowest vibration and 60 of
+ * its fastest, where backward Euler has none left [Chen2017, Sec. 5: no artificial damping]. */
+static void exponential_rings(void **unused)
+{
+    (void)unused;
+    double left[2], mean[2];
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim =
+            parse("time: {h: 1/60}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-9}\n"
+                  "bodies:\n  - shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}\n"
+                  "    material: {type: corotated, E: 1e6, nu: 0.3, rho: 1000}\n",
+                  k ? "backward-euler" : "exponential");
+        double x[81];
+        brio_sim_positions(sim, 0, x);
+        for (int i = 0; i < 27; i++) x[3 * i] *= 1.0001;
+        assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
+        double first = ledger(sim).total;
+        mean[k] = 0;
+        for (int i = 0; i < 200; i++) {
+            step(sim, 1);
+            mean[k] += ledger(sim).elastic / ledger(sim).total / 200;
+        }
+        left[k] = ledger(sim).total / first;
+        brio_sim_free(sim);
+    }
+    print_message("a stiff cube, 200 steps: exponential has %.6f of its energy, backward Euler "
+                  "%.1e; elastic fraction %.3f\n",
+                  left[0], left[1], mean[0]);
+    assert_true(fabs(left[0] - 1) < 1e-3 && left[1] < 1e-6);
+    assert_true(fabs(mean[0] - 0.5) < 0.1);
+}
+
+/* ---- asynchronous variational integrators ----------------------------------------------- */
+
+static const char spun_chain[] =
+    "bodies:\n  - shape: {type: line, length: 1, cells: 4}\n    kind: springs\n"
+    "    material: {type: hooke, k: 2000, vertex_mass: 0.2}\n"
+    "    velocity: {linear: [1, 0, 0], angular: [0, 1, 2]}\n";
+
+/* Where all elements have one step it is Verlet's method [Lew2003, Sec. 3.1]: four inner vertices'
+ * bound is (4 k/m)^(1/2) = 200/s, which makes ceil(200 h/2/0.5) = 4 parts of 1/60 s. */
+static void one_step_is_verlet(void **unused)
+{
+    (void)unused;
+    double x[2][15], off = 0;
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim = parse("time: {h: %.17g}\nintegrator: %s\n%s", 1. / 60 / (k ? 4 : 1),
+                             k ? "verlet" : "asynchronous", spun_chain);
+        step(sim, k ? 240 : 60);
+        brio_sim_positions(sim, 0, x[k]);
+        brio_sim_free(sim);
+    }
+    for (int i = 0; i < 15; i++) off = fmax(off, fabs(x[0][i] - x[1][i]));
+    print_message("asynchronous with one step for all is %.1e m from verlet\n", off);
+    assert_true(off < 1e-11); /* TOLERANCE: round-off of 240 steps */
+}
+
+/* A soft net above a plane, with an attachment that is 100000 times as stiff as the springs. */
+static BrioSim *uneven_net(const char *integrator, double h)
+{
+    return parse("time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\n"
+                 "contact: {type: penalty, kappa: 200, dhat: 0.01}\n"
+                 "obstacles: [{type: plane, point: [0, -0.3, 0], normal: [0, 1, 0]}]\nbodies:\n"
+                 "  - shape: {type: grid, cells_x: 8, cells_z: 8}\n"
+                 "    material: {type: hooke, k: 40, vertex_mass: 0.05}\n"
+                 "    fix: [{vertices: [8]}]\n    attach: [{vertices: [0], k: 4e6}]\n",
+                 h, integrator);
+}
+
+/* The error falls with the square of the elements' own steps, and the energy neither drifts
+ * [Lew2003, Sec. 5] nor costs what the shortest step for all would: of the work of a synchronous
+ * method at the step of the attachment less than a tenth. */
+static void elements_have_their_steps(void **unused)
+{
+    (void)unused;
+    double x[3][243], off[2] = {0, 0};
+    for (int k = 0; k < 3; k++) {
+        char text[80];
+        snprintf(text, sizeof text, "{type: asynchronous, safety: %g}", k == 2 ? 0.1 : 0.2 / k);
+        BrioSim *sim = k ? uneven_net(text, 0.05) : uneven_net("verlet", 0.05 / 4096);
+        step(sim, k ? 6 : 6 * 4096);
+        brio_sim_positions(sim, 0, x[k]);
+        brio_sim_free(sim);
+        for (int i = 0; k && i < 243; i++) off[k - 1] = fmax(off[k - 1], fabs(x[k][i] - x[0][i]));
+    }
+    BrioSim *sim = uneven_net("asynchronous", 0.05);
+    double first = ledger(sim).total, energy = ledger(sim).total - ledger(sim).gravity, drift = 0;
+    double updates = 0;
+    for (int i = 0; i < 400; i++) {
+        step(sim, 1);
+        BrioLedger l = ledger(sim);
+        updates += l.iterations / 400.;
+        energy = fmax(energy, l.kinetic + l.elastic);
+        drift = fmax(drift, fabs(l.total - first));
+    }
+    brio_sim_free(sim);
+    double shortest = ceil(0.05 * sqrt(4e6 / 0.05) / 2 / 0.5);
+    print_message(
+        "asynchronous: error %.1e m, %.1e m at half the steps (order %.2f); energy within "
+        "%.4f in 400 steps; %.1f updates per element, the shortest step takes %.0f\n",
+        off[0], off[1], log2(off[0] / off[1]), drift / energy, updates, shortest);
+    assert_true(fabs(log2(off[0] / off[1]) - 2) < 0.4);
+    assert_true(drift < 0.05 * energy && updates < 0.1 * shortest);
+}
+
 /* ---- vertex block descent --------------------------------------------------------------- */
 
 static const char *const descents[][2] = {
@@ -556,6 +699,10 @@ int main(void)
         cmocka_unit_test(stiffness_is_the_materials),
         cmocka_unit_test(converges_to_backward_euler),
         cmocka_unit_test(momenta_of_xpbd),
+        cmocka_unit_test(exponential_is_exact),
+        cmocka_unit_test(exponential_rings),
+        cmocka_unit_test(one_step_is_verlet),
+        cmocka_unit_test(elements_have_their_steps),
         cmocka_unit_test(sweeps_converge),
         cmocka_unit_test(sweeps_descend),
         cmocka_unit_test(sweeps_by_threads),

@@ -136,9 +136,13 @@ static BrioStatus control(BrioStepper *s, int32_t c, double *decay, double *scal
 static BrioStatus check(BrioStepper *s)
 {
     const char *reason = NULL;
+    if (!s->components || s->state->history < BRIO_BY_BODY + BRIO_BY_BODY_VECTORS)
+        return brio_stepper_fail(s, BRIO_ERROR_ARGUMENT,
+                                 "energy by body needs BRIO_USES_COMPONENTS and room in the "
+                                 "history: see brio/integrator.h");
     if (s->system->partition) reason = "by_body works on one process";
     if (brio_stepper_unfinished(s) || brio_stepper_value(s, "gain") > 1)
-        reason = "by_body needs solves that end when they are solved, and no gain: take the solver "
+        reason = "by_body needs solves that end when they are solved, and no gain: use the solver "
                  "newton, or by_body: false";
     if (reason) return brio_stepper_fail(s, BRIO_ERROR_INPUT, reason);
     return s->accounts ? BRIO_OK : brio__accounts_create(s->system, s->components, &s->accounts);
@@ -381,8 +385,6 @@ static void shared_change(BrioStepper *s, const BrioByBody *b)
 
 /* ---- alphas ----------------------------------------------------------------------------- */
 
-static double clip(const BrioByBody *b, double alpha) { return fmin(fmax(alpha, b->min), b->max); }
-
 /* Targets without passages: decay acts on what losses leave. */
 static BrioStatus aim(BrioStepper *s, const BrioByBody *b)
 {
@@ -403,10 +405,11 @@ static void search_groups(BrioStepper *s, const BrioByBody *b)
 {
     const BrioAccounts *a = s->accounts;
     double *beta = row(s, BETA), *excess = row(s, EXCESS), *linear = row(s, GROUP_LINEAR);
-    double *square = row(s, GROUP_SQUARE), *size = row(s, SIZE);
+    double *square = row(s, GROUP_SQUARE), *size = row(s, SIZE), *scale = row(s, ROOM);
     for (int32_t c = 0; c < a->count; c++) {
         int32_t g = brio__accounts_group(a, c); /* the least of the group: it comes first */
-        if (g == c) excess[g] = linear[g] = square[g] = size[g] = 0;
+        if (g == c) excess[g] = linear[g] = square[g] = size[g] = scale[g] = 0;
+        scale[g] += fabs(row(s, END)[c]) + row(s, MOVING)[c] + fabs(row(s, NOW)[c]);
         excess[g] += row(s, END)[c] + row(s, MOVING)[c] - row(s, NOW)[c];
         linear[g] += row(s, LINEAR)[c] - row(s, KEEP)[c] * row(s, RUB)[c];
         square[g] += row(s, SQUARE)[c];
@@ -415,7 +418,8 @@ static void search_groups(BrioStepper *s, const BrioByBody *b)
     for (int32_t c = 0; c < a->count; c++) {
         int32_t g = brio__accounts_group(a, c);
         size[c] = size[g];
-        beta[c] = g == c ? clip(b, b->search(excess[g], linear[g], square[g])) : beta[g];
+        BrioSearch search = {excess[g], linear[g], square[g], scale[g], b->min, b->max};
+        beta[c] = g == c ? b->search(&search) : beta[g];
     }
 }
 
@@ -436,10 +440,14 @@ static void search_accounts(BrioStepper *s, const BrioByBody *b, const double *v
         pass[c] =
             (1 - x) * (row(s, E0)[c] - x * row(s, E1)[c]) + x * (row(s, N0)[c] - x * row(s, N1)[c]);
         now[c] += pass[c] - x * row(s, KEEP)[c] * row(s, RUB)[c];
-        double excess = row(s, END)[c] + row(s, MOVING)[c] - now[c];
-        alpha[c] = x;
-        if (row(s, SIZE)[c] > 1)
-            alpha[c] = clip(b, b->search(excess, row(s, LINEAR)[c], row(s, SQUARE)[c]));
+        double energy = row(s, END)[c] + row(s, MOVING)[c];
+        BrioSearch search = {.excess = energy - now[c],
+                             .linear = row(s, LINEAR)[c],
+                             .square = row(s, SQUARE)[c],
+                             .scale = fabs(row(s, END)[c]) + row(s, MOVING)[c] + fabs(now[c]),
+                             .min = b->min,
+                             .max = b->max};
+        alpha[c] = row(s, SIZE)[c] > 1 ? b->search(&search) : x;
     }
 }
 

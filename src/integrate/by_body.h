@@ -5,6 +5,7 @@
 
 #include "integrator.h"
 #include "stepper.h"
+#include "brio/by_body.h"
 
 /* Whether the integrator has that field, and searches for alpha. */
 bool brio__by_body_is_used(const BrioStepper *stepper);

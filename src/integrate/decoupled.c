@@ -76,15 +76,11 @@
  * dv; R of the step before is kept. */
 #include "tableau.h"
 
+#include "brio/by_body.h"
+
 /* ---- the target and its alpha ------------------------------------------------------------ */
 
-/* The energy of w - alpha dv: H(alpha) = P + 1/2 |w|^2 - alpha linear + alpha^2 square / 2. */
-typedef struct Search {
-    double excess;         /* H(0) less the target */
-    double linear, square; /* w.M dv and dv.M dv */
-    double scale;          /* of the energies that `excess` is the difference of */
-    double min, max;       /* of alpha */
-} Search;
+/* The energy of w - alpha dv is H(alpha) = P + 1/2 |w|^2 - alpha linear + alpha^2 square / 2. */
 
 /* Of an energy, as a fraction of those that it is a difference of: sums of many terms, of which
  * each has been rounded. */
@@ -105,7 +101,7 @@ static double root_of(double excess, double linear, double square)
 /* That root within min and max. Where no alpha can change the energy by more than its round-off
  * (free flight, rest), dv is noise and its root would be, too: there alpha is `max` if energy is
  * missing, `min` if there is too much of it, and 1 if neither is the case beyond round-off. */
-static double alpha_of(const Search *s)
+static double alpha_of(const BrioSearch *s)
 {
     double far_end = fmax(fabs(s->min), fabs(s->max)), noise = ROUND_OFF * s->scale;
     double reach = far_end * fabs(s->linear) + far_end * far_end * s->square / 2;
@@ -590,7 +586,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double min = brio_stepper_value(s, "alpha_min"), max = brio_stepper_value(s, "alpha_max");
     if (brio_stepper_by_body(s))
         return brio_stepper_end_by_body(
-            s, &(BrioByBody){h, q, w, dv, p, fraction, keeps, min, max, root_of});
+            s, &(BrioByBody){h, q, w, dv, p, fraction, keeps, min, max, alpha_of});
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
     double kinetic = brio_stepper_kinetic(s, w);
@@ -599,12 +595,12 @@ static BrioStatus search_step(BrioStepper *s, double h)
     if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
     /* more would go into motion that the solves do not resolve */
     if (gain > 1) max = fmin(max, 1);
-    double alpha = alpha_of(&(Search){.excess = excess,
-                                      .linear = linear,
-                                      .square = square,
-                                      .scale = kinetic + fabs(potential) + fabs(target),
-                                      .min = fmin(min, max),
-                                      .max = max});
+    double alpha = alpha_of(&(BrioSearch){.excess = excess,
+                                          .linear = linear,
+                                          .square = square,
+                                          .scale = kinetic + fabs(potential) + fabs(target),
+                                          .min = fmin(min, max),
+                                          .max = max});
     if (skips(s, excess - linear + square / 2)) alpha = 1;
     target -= alpha * keeps * rubbed;
     if (rubbed != 0) count_rub(s, h, q, alpha * fraction);
@@ -679,12 +675,10 @@ typedef struct Methods {
 static BrioStatus choose(const double *values, Methods *m, char *reason, size_t size)
 {
     BRIO_CHECK(brio__tableau_choose(values, &m->phi, reason, size));
-    m->adjoint = brio__tableau_adjoint(&m->phi);
-    if (values[ADJOINT] != 0 && !brio__tableau_symplectic_adjoint(&m->phi, &m->adjoint)) {
-        snprintf(reason, size, "%s has a weight of 0, so it has no symplectic adjoint",
-                 m->phi.name);
-        return BRIO_ERROR_INPUT;
-    }
+    if (values[ADJOINT] != 0)
+        BRIO_CHECK(brio__tableau_symplectic_adjoint(&m->phi, &m->adjoint, reason, size));
+    else
+        m->adjoint = brio__tableau_adjoint(&m->phi);
     m->plain = brio__tableau_is_diagonal(&m->adjoint);
     return BRIO_OK;
 }
@@ -745,12 +739,12 @@ static BrioStatus search_target(BrioStepper *s, double h, double ground, double 
     double potential = brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL);
     double kinetic = brio_stepper_kinetic(s, w);
     brio_stepper_mass_multiply(s, dv, p);
-    *alpha = alpha_of(&(Search){.excess = potential + kinetic - target,
-                                .linear = brio_stepper_dot(s, w, p),
-                                .square = brio_stepper_dot(s, dv, p),
-                                .scale = kinetic + fabs(potential) + fabs(target),
-                                .min = brio_stepper_value(s, "alpha_min"),
-                                .max = brio_stepper_value(s, "alpha_max")});
+    *alpha = alpha_of(&(BrioSearch){.excess = potential + kinetic - target,
+                                    .linear = brio_stepper_dot(s, w, p),
+                                    .square = brio_stepper_dot(s, dv, p),
+                                    .scale = kinetic + fabs(potential) + fabs(target),
+                                    .min = brio_stepper_value(s, "alpha_min"),
+                                    .max = brio_stepper_value(s, "alpha_max")});
     brio_stepper_set_target(s, target, *alpha);
     return BRIO_OK;
 }

@@ -18,19 +18,24 @@
 
 #include "brio/stages.h"
 
-bool brio__tableau_symplectic_adjoint(const BrioTableau *t, BrioTableau *adjoint)
+BrioStatus brio__tableau_symplectic_adjoint(const BrioTableau *t, BrioTableau *adjoint,
+                                            char *reason, size_t size)
 {
     int n = t->stages;
     *adjoint = (BrioTableau){.name = t->name, .stages = n};
     for (int i = 0; i < n; i++) {
-        if (t->b[i] == 0) return false;
+        if (t->b[i] == 0) {
+            snprintf(reason, size, "%s has a weight of 0, so it has no symplectic adjoint",
+                     t->name);
+            return BRIO_ERROR_INPUT;
+        }
         adjoint->b[i] = t->b[i];
         for (int j = 0; j < n; j++) {
             double c = t->b[j] - t->b[j] * t->A[j * n + i] / t->b[i];
             adjoint->A[i * n + j] = fabs(c) < 1e-15 ? 0 : c;
         }
     }
-    return true;
+    return BRIO_OK;
 }
 
 BrioPair brio__tableau_pair(const BrioTableau *positions, const BrioTableau *velocities)

@@ -20,10 +20,7 @@ static BrioStatus choose(const double *values, BrioPair *pair, char *reason, siz
 {
     BrioTableau t, adjoint;
     BRIO_CHECK(brio__tableau_choose(values, &t, reason, size));
-    if (!brio__tableau_symplectic_adjoint(&t, &adjoint)) {
-        snprintf(reason, size, "%s has a weight of 0, so it has no symplectic adjoint", t.name);
-        return BRIO_ERROR_INPUT;
-    }
+    BRIO_CHECK(brio__tableau_symplectic_adjoint(&t, &adjoint, reason, size));
     *pair = brio__tableau_pair(&t, &adjoint);
     return BRIO_OK;
 }

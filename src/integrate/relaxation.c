@@ -49,7 +49,7 @@ static BrioStatus choose(const double *values, BrioTableau *tableau, char *reaso
     if (brio__tableau_order(tableau) >= 2) return BRIO_OK;
     snprintf(reason, size,
              "the tableau %s is of first order, and relaxation needs two: no step near the "
-             "tableau's keeps the energy; take rk4, heun or sdirk2",
+             "tableau's keeps the energy; use rk4, heun or sdirk2",
              tableau->name);
     return BRIO_ERROR_INPUT;
 }

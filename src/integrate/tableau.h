@@ -95,8 +95,10 @@ typedef struct BrioPair {
 } BrioPair;
 
 /* The symplectic adjoint of a method, c_ij = b_j - b_j a_ji/b_i, with which its pair is symplectic:
- * b_i c_ij + b_j a_ji = b_i b_j [Sun2022]. False if a weight is 0: there is none. */
-bool brio__tableau_symplectic_adjoint(const BrioTableau *tableau, BrioTableau *adjoint);
+ * b_i c_ij + b_j a_ji = b_i b_j [Sun2022]. If a weight is 0, there is none: BRIO_ERROR_INPUT and a
+ * sentence. */
+BrioStatus brio__tableau_symplectic_adjoint(const BrioTableau *tableau, BrioTableau *adjoint,
+                                            char *reason, size_t size);
 /* (A, b) for positions and (C, b) for velocities; both of the same method. */
 BrioPair brio__tableau_pair(const BrioTableau *positions, const BrioTableau *velocities);
 /* Whether its stages are solved one after the other. */

@@ -1,9 +1,8 @@
 /* The columns of energy.csv, probes.csv and state.csv, as `%.17g`. */
 #include "tables.h"
 
-#include "../integrate/by_body.h"
 #include "../number.h"
-#include "../sim/sim.h"
+#include "../sim/ledger.h"
 
 #include <string.h>
 
@@ -62,10 +61,10 @@ static BrioStatus by_body_head(BrioWriter *writer, const BrioSim *sim, BrioError
 {
     static const char *const what[] = {",energy.", ",target.", ",alpha.",  ",passed.",
                                        ",lost.",   ",added.",  ",decayed."};
-    int count = brio__by_body_count(sim->stepper);
+    int count = brio__ledger_accounts(sim);
     for (int c = 0; c < count && count <= BOOKS; c++)
         for (size_t k = 0; k < BRIO_COUNT(what); k++)
-            BRIO_CHECK(column(writer, what[k], brio__by_body_name(sim->stepper, c), error));
+            BRIO_CHECK(column(writer, what[k], brio__ledger_account(sim, c), error));
     return BRIO_OK;
 }
 
@@ -95,9 +94,9 @@ BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *
 static void add_by_body(Row *row, const BrioSim *sim)
 {
     BrioBodyBooks books[BOOKS];
-    int count = brio__by_body_count(sim->stepper);
+    int count = brio__ledger_accounts(sim);
     if (count == 0 || count > BOOKS) return;
-    brio__by_body_books(sim->stepper, sim->state, books);
+    brio__ledger_books(sim, books);
     for (int c = 0; c < count; c++) {
         const double numbers[] = {books[c].energy, books[c].target, books[c].alpha,
                                   books[c].passed, books[c].lost,   books[c].added,

@@ -128,3 +128,15 @@ void brio__ledger(BrioSim *sim, BrioLedger *ledger)
     ledger->remainder = ledger->total - state->first - ledger->added + ledger->dissipated;
     add_momenta(sim, x, ledger);
 }
+
+int brio__ledger_accounts(const BrioSim *sim) { return brio__by_body_count(sim->stepper); }
+
+const char *brio__ledger_account(const BrioSim *sim, int account)
+{
+    return brio__by_body_name(sim->stepper, account);
+}
+
+void brio__ledger_books(const BrioSim *sim, BrioBodyBooks *books)
+{
+    brio__by_body_books(sim->stepper, sim->state, books);
+}
