@@ -401,6 +401,7 @@ enum {
     MAX,
     WIRE,
     OBSTACLES,
+    BACKGROUND,
     NO_GROUND,
     CAMERA,
     TARGET,
@@ -417,14 +418,33 @@ enum {
     QUIET
 };
 
+/* Options whose values are names. */
+static bool take_choice(int option, const char *text, BrioStageDef *def)
+{
+    static const char *const colours[] = {"body", "strain", "speed"};
+    static const char *const styles[] = {"solid", "glass", "none"};
+    static const char *const backgrounds[] = {"sky", "studio", "white"};
+    int choice = 0;
+    if (option == COLOR) {
+        if (!read_choice("colouring", text, colours, BRIO_COUNT(colours), &choice)) return false;
+        def->colouring = (BrioColouring)choice;
+    } else if (option == OBSTACLES) {
+        if (!read_choice("look of obstacles", text, styles, BRIO_COUNT(styles), &choice))
+            return false;
+        def->obstacles = (BrioObstacleStyle)choice;
+    } else {
+        if (!read_choice("background", text, backgrounds, BRIO_COUNT(backgrounds), &choice))
+            return false;
+        def->background = (BrioBackground)choice;
+    }
+    return true;
+}
+
 static bool take(Arguments *a, int option, Render *r, bool *sized)
 {
-    static const char *const colours[] = {"body", "strain", "speed"}, *const styles[] = {
-                                                                          "solid", "glass", "none"};
     const char *name = option >= 0 ? a->command->options[option].name : "", *v = a->value;
     double number;
     int64_t threads;
-    int choice;
     a->exit = EXIT_USAGE;
     switch (option) {
     case OUT: r->out = v; return true;
@@ -440,16 +460,11 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
     case TO: return read_number(name, v, 0, 1e12, &r->to);
     case FPS: return read_number(name, v, 0.1, 1000, &r->fps);
     case SPEED: return read_number(name, v, 1e-6, 1e6, &r->speed);
-    case COLOR:
-        if (!read_choice("colouring", v, colours, BRIO_COUNT(colours), &choice)) return false;
-        r->def.colouring = (BrioColouring)choice;
-        return true;
     case MAX: return read_number(name, v, 1e-12, 1e12, &r->def.max);
     case WIRE: r->def.lines = true; return true;
+    case COLOR:
     case OBSTACLES:
-        if (!read_choice("look of obstacles", v, styles, BRIO_COUNT(styles), &choice)) return false;
-        r->def.obstacles = (BrioObstacleStyle)choice;
-        return true;
+    case BACKGROUND: return take_choice(option, v, &r->def);
     case NO_GROUND: r->def.no_ground = true; return true;
     case CAMERA: return read_point(name, v, r->def.eye);
     case TARGET: return read_point(name, v, r->def.target);
@@ -631,6 +646,8 @@ static const Option options[] = {
              "the run."},
     [WIRE] = {"--wire", 'w', NULL, "Draw the edges of the mesh."},
     [OBSTACLES] = {"--obstacles", 0, "solid|glass|none", "How obstacles look; default: solid."},
+    [BACKGROUND] = {"--background", 0, "sky|studio|white",
+                    "Sky and ground, a soft grey, or white for paper; default: sky."},
     [NO_GROUND] = {"--no-ground", 0, NULL, "Do not add a floor below the bodies."},
     [CAMERA] = {"--camera", 0, "X,Y,Z",
                 "Position of the camera; default: where everything is visible at all times."},

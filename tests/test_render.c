@@ -166,6 +166,100 @@ static void a_body_where_it_is(void **state)
     free(image.rgb);
 }
 
+/* A block that stands on the floor, before one of the backgrounds, seen from a low place. */
+static Image standing_block(const char *background)
+{
+    struct stat info;
+    if (stat("standing/motion.bin", &info)) {
+        write_text("standing.yaml", block_scene);
+        assert_int_equal(BRIO("run", "standing.yaml", "-o", "standing", "--quiet", "--set",
+                              "bodies.0.transform.translate=[0, 0.101, 0]", "--set",
+                              "bodies.0.velocity.linear=[0, 0, 0]", "--set", "time.end=0.05")
+                             ->code,
+                         0);
+    }
+    const Outcome *o =
+        BRIO("render", "standing", "-o", "standing.png", "--force", "--size", "320x240", "--time",
+             "0", "--background", background, "--camera", "0,0.35,1.6", "--target", "0,0.2,0");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+    return decode("standing.png");
+}
+
+/* Blue above, a ground that fades into the horizon without a line, darker beside the block's foot
+ * and open again farther away. */
+static void sky_and_ground(void **state)
+{
+    (void)state;
+    Image sky = standing_block("sky");
+    const uint8_t *top = pixel(&sky, 4, 0);
+    assert_true(top[2] > top[0] + 8);
+    int step = 0;
+    for (int j = 1; j < 240; j++) /* left of the block and its shadow */
+        for (int k = 0; k < 3; k++)
+            step = BRIO_MAX(step, abs(pixel(&sky, 4, j)[k] - pixel(&sky, 4, j - 1)[k]));
+    print_message("largest step from row to row: %d\n", step);
+    assert_true(step <= 4);
+    /* the lit side's foot, and the same floor farther away, between the lines of the grid */
+    BrioView view = {.width = 320, .height = 240};
+    const double eye[3] = {0, 0.35, 1.6}, target[3] = {0, 0.2, 0};
+    const double foot[3] = {-0.112, 0, 0.03}, away[3] = {-0.33, 0, 0.03};
+    double at[2], other[2];
+    brio__view_aim(&view, eye, target, BRIO_STAGE_ANGLE * 3.14159265358979 / 180);
+    assert_true(brio__view_project(&view, foot, at, NULL));
+    assert_true(brio__view_project(&view, away, other, NULL));
+    const uint8_t *ground = pixel(&sky, other[0], other[1]);
+    assert_true(ground[0] > ground[2]);
+    int dark = light_of(pixel(&sky, at[0], at[1]));
+    int open = light_of(ground);
+    print_message("floor beside the foot %d, away from it %d\n", dark, open);
+    assert_true(dark + 10 < open);
+    Image studio = standing_block("studio"), white = standing_block("white");
+    assert_true(colour_of(pixel(&studio, 4, 0)) < 10);
+    for (int k = 0; k < 3; k++) assert_int_equal(pixel(&white, 4, 0)[k], 255);
+    assert_true(light_of(pixel(&white, at[0], at[1])) < 245);
+    free(sky.rgb);
+    free(studio.rgb);
+    free(white.rgb);
+}
+
+/* Along a fold of a sheet some facets lean over. One whose smooth normals look at the eye is as
+ * light as its neighbours, and not a dark speck. */
+static void no_specks_in_folds(void **state)
+{
+    (void)state;
+    enum { WIDE = 120, HIGH = 60 };
+    static uint8_t rgb[3 * WIDE * HIGH];
+    BrioView view = {.width = WIDE, .height = HIGH, .radius = 2, .size = 2, .floor = -5};
+    const double eye[3] = {0, 0, 4}, target[3] = {0, 0, 0};
+    brio__view_aim(&view, eye, target, 0.5);
+    BrioFacet facet[2] = {{.flags = 0}, {.flags = 0}};
+    for (int f = 0; f < 2; f++)
+        for (int k = 0; k < 3; k++) {
+            BrioCorner *c = &facet[f].corner[f ? 2 - k : k];
+            *c = (BrioCorner){.x = {(f ? 0.6f : -0.6f) + (k == 1   ? 0.5f
+                                                          : k == 0 ? -0.5f
+                                                                   : 0),
+                                    k == 2 ? 0.5f : -0.5f, 0},
+                              .n = {0, 0, 1},
+                              .c = {0.5f, 0.5f, 0.5f}};
+        }
+    BrioRaster *raster;
+    assert_int_equal(brio__raster_create(&raster), BRIO_OK);
+    assert_int_equal(brio__raster_draw(raster, &view, facet, 2, rgb, (size_t)3 * WIDE), BRIO_OK);
+    double at[2][2];
+    int light[2];
+    for (int f = 0; f < 2; f++) {
+        const double middle[3] = {f ? 0.6 : -0.6, -0.15, 0};
+        assert_true(brio__view_project(&view, middle, at[f], NULL));
+        light[f] = light_of(rgb + 3 * ((size_t)at[f][1] * WIDE + (size_t)at[f][0]));
+    }
+    print_message("facet %d, facet that leans over %d\n", light[0], light[1]);
+    assert_true(light[0] > 100);
+    assert_true(abs(light[0] - light[1]) <= 4);
+    brio__raster_free(raster);
+}
+
 static void the_same_for_any_number_of_threads(void **state)
 {
     (void)state;
@@ -641,6 +735,8 @@ static void bad_input(void **state)
          "brio render: --frame 11: there are frames 0 to 10\n"},
         {{"render", "block", "-o", "a.png", "--color", "stran"},
          "brio render: no colouring \"stran\"; did you mean \"strain\"?\n"},
+        {{"render", "block", "-o", "a.png", "--background", "skye"},
+         "brio render: no background \"skye\"; did you mean \"sky\"?\n"},
         {{"render", "block", "-o", "a.png", "--camera", "1,2"},
          "brio render: --camera 1,2: expected three numbers, as in 1,0.5,2\n"},
         {{"render", "block", "-o", "a.mp4", "--sheet", "3"},
@@ -678,6 +774,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_where_it_is),
+        cmocka_unit_test(sky_and_ground),
+        cmocka_unit_test(no_specks_in_folds),
         cmocka_unit_test(the_same_for_any_number_of_threads),
         cmocka_unit_test(a_sheet),
         cmocka_unit_test(colours_show_values),

@@ -1,25 +1,15 @@
-/* Tiles of pixels with eight samples each, in parallel; a map of depths for the shadows of the key
- * light, with percentage-closer soft shadows [Fernando2005]; colours in linear light, written as
- * sRGB. */
+/* Tiles of pixels with eight samples each, in parallel; colours in linear light, written as sRGB.
+ */
 #include "raster.h"
 
 #include "../vecf.h"
+#include "light.h"
+#include "scenery.h"
+#include "tone.h"
 
 #include <string.h>
 
-enum {
-    TILE = 32,
-    SAMPLES = 8,
-    MAP = 1536,
-    COARSE = 16,
-    TILES = MAP / COARSE,
-    NEAR = 256,
-    TAPS = 40,
-    FEW = 8,
-    SEARCH = 16,
-    REACH = 40,
-    BAND = 64
-};
+enum { TILE = 32, SAMPLES = 8 };
 
 /* Places of the samples in a pixel: no two in a row or column of eighths. */
 static const float sample_x[SAMPLES] = {0.5625f - 0.5f, 0.4375f - 0.5f, 0.8125f - 0.5f,
@@ -33,15 +23,6 @@ enum { GLASS_SAMPLES = 0x49 }; /* three of the eight let a glass facet be seen *
 static const float key_light[3] = {1.0f, 0.965f, 0.90f}, sky_light[3] = {0.86f, 0.92f, 1.0f},
                    bounce_light[3] = {0.62f, 0.585f, 0.55f};
 static const float key_strength = 0.92f, sky_strength = 0.50f;
-static const float light_size = 0.075f; /* tangent of the angle that the key light has in the sky */
-
-/* An orthographic map of depths along a direction: the smallest of each texel. */
-typedef struct DepthMap {
-    int size;
-    float origin[3], u[3], v[3], w[3]; /* corner; w is the direction of depth */
-    float texel;                       /* m */
-    float *depth;
-} DepthMap;
 
 /* Barycentric coordinates over w of a point (x, y) of the picture are a x + b y + c [Olano1997]: no
  * clipping is needed. */
@@ -57,27 +38,16 @@ struct BrioRaster {
     int64_t setup_room;
     int32_t *bin, *bin_start;
     int64_t bin_room, tile_room;
-    DepthMap key, below;
-    float *coarse;   /* of the key map: smallest depth near each block */
-    float *darkness; /* of the floor under the bodies */
-    float tap[TAPS][2];
+    BrioLights *lights;
+    BrioScenery scenery;
     /* the picture at hand */
     const BrioView *view;
     const BrioFacet *facet;
     int64_t count;
     int tiles_x, tiles_y;
-    float light[3];
     uint8_t *rgb;
     size_t pitch;
 };
-
-static inline float mix(float a, float b, float t) { return a + (b - a) * t; }
-static inline float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
-static inline float smooth(float low, float high, float x)
-{
-    float t = clamp01((x - low) / (high - low));
-    return t * t * (3 - 2 * t);
-}
 
 /* ---- colours ---------------------------------------------------------------------------- */
 
@@ -89,10 +59,9 @@ void brio__colour_linear(unsigned srgb, float linear[3])
     }
 }
 
-/* Highlights are compressed instead of cut off. */
-uint8_t brio__colour_byte(float x)
+uint8_t brio__colour_byte(float light)
 {
-    if (x > 0.8f) x = 0.8f + 0.2f * (1 - expf(-(x - 0.8f) / 0.2f));
+    float x = compressed(light);
     float c = x <= 0.0031308f ? 12.92f * fmaxf(x, 0) : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
     return (uint8_t)(255 * clamp01(c) + 0.5f);
 }
@@ -153,258 +122,17 @@ void brio__view_light(const BrioView *view, float light[3])
     brio__normalise3f(light);
 }
 
-/* ---- maps of depths --------------------------------------------------------------------- */
-
-static void map_aim(DepthMap *map, int size, const float centre[3], float radius, const float w[3])
-{
-    const float other[3] = {fabsf(w[1]) > 0.9f, fabsf(w[1]) <= 0.9f, 0};
-    memcpy(map->w, w, sizeof map->w);
-    brio__cross3f(other, w, map->u);
-    brio__normalise3f(map->u);
-    brio__cross3f(w, map->u, map->v);
-    map->size = size;
-    map->texel = 2 * radius / (float)(size - 4);
-    float at[3] = {brio__dot3f(centre, map->u), brio__dot3f(centre, map->v),
-                   brio__dot3f(centre, w)};
-    /* whole texels: shadows do not shimmer */
-    for (int k = 0; k < 2; k++)
-        at[k] = map->texel * (floorf(at[k] / map->texel) - 0.5f * (float)size);
-    for (int r = 0; r < 3; r++)
-        map->origin[r] = at[0] * map->u[r] + at[1] * map->v[r] + (at[2] - radius) * w[r];
-}
-
-static void map_place(const DepthMap *map, const float x[3], float at[3])
-{
-    const float d[3] = {x[0] - map->origin[0], x[1] - map->origin[1], x[2] - map->origin[2]};
-    at[0] = brio__dot3f(d, map->u) / map->texel;
-    at[1] = brio__dot3f(d, map->v) / map->texel;
-    at[2] = brio__dot3f(d, map->w);
-}
-
-typedef struct MapWork {
-    BrioRaster *raster;
-    DepthMap *map;
-} MapWork;
-
-/* Bands of rows [begin, end): every band looks at all facets, which keeps the order and needs no
- * lists. */
-static void fill_bands(void *context, int64_t begin, int64_t end)
-{
-    MapWork *work = context;
-    DepthMap *map = work->map;
-    int low = (int)begin * BAND, high = BRIO_MIN((int)end * BAND, map->size) - 1;
-    for (int64_t k = (int64_t)low * map->size; k < (int64_t)(high + 1) * map->size; k++)
-        map->depth[k] = INFINITY;
-    for (int64_t f = 0; f < work->raster->count; f++) {
-        float p[3][3];
-        if (work->raster->facet[f].flags & BRIO_FACET_GLASS) continue;
-        for (int k = 0; k < 3; k++) map_place(map, work->raster->facet[f].corner[k].x, p[k]);
-        float y0 = fminf(p[0][1], fminf(p[1][1], p[2][1]));
-        float y1 = fmaxf(p[0][1], fmaxf(p[1][1], p[2][1]));
-        float x0 = fminf(p[0][0], fminf(p[1][0], p[2][0]));
-        float x1 = fmaxf(p[0][0], fmaxf(p[1][0], p[2][0]));
-        if (!(y1 >= (float)low && y0 <= (float)high + 1 && x1 >= 0 && x0 < (float)map->size))
-            continue;
-        float area =
-            (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
-        if (area == 0) continue;
-        int i0 = (int)fmaxf(x0, 0);
-        int i1 = (int)fminf(x1, (float)map->size - 1);
-        int j0 = (int)fmaxf(y0, (float)low);
-        int j1 = (int)fminf(y1, (float)high);
-        for (int j = j0; j <= j1; j++)
-            for (int i = i0; i <= i1; i++) {
-                float w[3], depth = 0, x = (float)i + 0.5f, y = (float)j + 0.5f;
-                bool inside = true;
-                for (int k = 0; k < 3; k++) {
-                    const float *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
-                    w[k] = ((a[0] - x) * (b[1] - y) - (b[0] - x) * (a[1] - y)) / area;
-                    inside &= w[k] >= -1e-4f;
-                    depth += w[k] * p[k][2];
-                }
-                float *at = &map->depth[(int64_t)j * map->size + i];
-                if (inside && depth < *at) *at = depth;
-            }
-    }
-}
-
-static void fill_map(BrioRaster *r, DepthMap *map)
-{
-    MapWork work = {r, map};
-    brio__parallel_for((map->size + BAND - 1) / BAND, 1, fill_bands, &work);
-}
-
-/* The smallest depth in each block and those that a filter may reach from it. */
-static void fill_coarse(BrioRaster *r)
-{
-    enum { WIDE = (REACH + COARSE - 1) / COARSE };
-    float tile[TILES * TILES];
-    for (int k = 0; k < TILES * TILES; k++) tile[k] = INFINITY;
-    for (int j = 0; j < MAP; j++)
-        for (int i = 0; i < MAP; i++) {
-            float *at = &tile[j / COARSE * TILES + i / COARSE];
-            *at = fminf(*at, r->key.depth[(int64_t)j * MAP + i]);
-        }
-    for (int j = 0; j < TILES; j++)
-        for (int i = 0; i < TILES; i++) {
-            float min = INFINITY;
-            for (int b = BRIO_MAX(j - WIDE, 0); b <= BRIO_MIN(j + WIDE, TILES - 1); b++)
-                for (int a = BRIO_MAX(i - WIDE, 0); a <= BRIO_MIN(i + WIDE, TILES - 1); a++)
-                    min = fminf(min, tile[b * TILES + a]);
-            r->coarse[j * TILES + i] = min;
-        }
-}
-
-/* How far a body darkens the floor around it. */
-static float sky_reach(const BrioView *view)
-{
-    return fminf(0.30f * view->size, 0.8f * view->radius);
-}
-
-/* How much of the sky bodies close above take from each texel of the floor. */
-static void fill_darkness(void *context, int64_t begin, int64_t end)
-{
-    BrioRaster *r = context;
-    const DepthMap *map = &r->below;
-    float reach = sky_reach(r->view), at_floor = r->view->floor - map->origin[1]; /* w is up */
-    for (int j = (int)begin; j < (int)end; j++)
-        for (int i = 0; i < NEAR; i++) {
-            float sum = 0;
-            for (int k = 0; k < TAPS; k++) {
-                int a = (int)((float)i + 0.5f + r->tap[k][0] * reach / map->texel);
-                int b = (int)((float)j + 0.5f + r->tap[k][1] * reach / map->texel);
-                if (a < 0 || b < 0 || a >= NEAR || b >= NEAR) continue;
-                float gap = map->depth[b * NEAR + a] - at_floor;
-                if (gap < reach && gap > -reach)
-                    sum += (1 - fmaxf(gap, 0) / reach) * (1 - fmaxf(gap, 0) / reach);
-            }
-            r->darkness[j * NEAR + i] = sum / TAPS;
-        }
-}
-
-/* Between the texels of a map of size n, 0 outside. */
-static float look_up(const float *map, int n, float x, float y)
-{
-    x -= 0.5f;
-    y -= 0.5f;
-    if (!(x >= 0 && y >= 0 && x < (float)(n - 1) && y < (float)(n - 1))) return 0;
-    int i = (int)x, j = (int)y;
-    const float *at = map + (int64_t)j * n + i;
-    return mix(mix(at[0], at[1], x - (float)i), mix(at[n], at[n + 1], x - (float)i), y - (float)j);
-}
-
-/* The fraction of four texels around a place that is farther than `depth`. */
-static float lit_fraction(const DepthMap *map, float x, float y, float depth)
-{
-    x -= 0.5f;
-    y -= 0.5f;
-    if (!(x >= 0 && y >= 0 && x < (float)(map->size - 1) && y < (float)(map->size - 1))) return 1;
-    int i = (int)x, j = (int)y;
-    const float *at = map->depth + (int64_t)j * map->size + i;
-    float s = x - (float)i, t = y - (float)j;
-    return mix(mix(at[0] >= depth, at[1] >= depth, s),
-               mix(at[map->size] >= depth, at[map->size + 1] >= depth, s), t);
-}
-
-#define SHARP 1.2f /* texels: the narrowest edge of a shadow */
-
-/* How much of the key light a point sees. The depth of the receiver follows its plane, so that it
- * does not shadow itself. */
-static float key_visibility(const BrioRaster *r, const float x[3], const float n[3])
-{
-    const DepthMap *map = &r->key;
-    float at[3], off[3], slope[2], facing = -brio__dot3f(n, map->w);
-    for (int k = 0; k < 3; k++) off[k] = x[k] + 1.5f * map->texel * n[k];
-    map_place(map, off, at);
-    if (!(at[0] >= 0 && at[1] >= 0 && at[0] < MAP && at[1] < MAP)) return 1;
-    if (r->coarse[(int)at[1] / COARSE * TILES + (int)at[0] / COARSE] >= at[2] - 0.5f * map->texel)
-        return 1;
-    float steep = map->texel / fmaxf(facing, 0.25f);
-    slope[0] =
-        brio__dot3f(n, map->u) * steep; /* a step of a texel along u lowers the receiver by it */
-    slope[1] = brio__dot3f(n, map->v) * steep;
-    float bias = 1.2f * map->texel, wide = REACH, blocked = 0, sum = 0;
-    for (int k = 0; k < SEARCH; k++) {
-        const float *tap = r->tap[k * TAPS / SEARCH];
-        float dx = tap[0] * wide;
-        float dy = tap[1] * wide;
-        float depth = at[2] + slope[0] * dx + slope[1] * dy - bias;
-        int i = (int)(at[0] + dx), j = (int)(at[1] + dy);
-        if (i < 0 || j < 0 || i >= MAP || j >= MAP || !(map->depth[(int64_t)j * MAP + i] < depth))
-            continue;
-        sum += depth - map->depth[(int64_t)j * MAP + i];
-        blocked++;
-    }
-    if (blocked == SEARCH) return 0;
-    float gap = blocked > 0 ? sum / blocked : 0;
-    float width = fminf(fmaxf(light_size * gap / map->texel, SHARP), wide);
-    float lit = 0;
-    int every = width > SHARP ? 1 : TAPS / FEW; /* within little more than a texel few will do */
-    for (int k = 0; k < TAPS; k += every) {
-        float dx = r->tap[k][0] * width, dy = r->tap[k][1] * width;
-        lit +=
-            lit_fraction(map, at[0] + dx, at[1] + dy, at[2] + slope[0] * dx + slope[1] * dy - bias);
-    }
-    return lit * (float)every / TAPS;
-}
-
 /* ---- shading ---------------------------------------------------------------------------- */
 
-static void backdrop(const BrioView *view, float j, float c[3])
+/* Weights of a facet's corners at a place of the picture; a little beside it, those of its edge. */
+static void weights_at(const Setup *s, float i, float j, float w[3])
 {
-    static const float top[3] = {0.905f, 0.925f, 0.950f}, low[3] = {0.745f, 0.775f, 0.815f};
-    float t = smooth(0, 1, j / (float)view->height);
-    for (int k = 0; k < 3; k++) c[k] = mix(top[k], low[k], t);
-}
-
-/* Where the ray through a pixel meets the floor; false: nowhere. */
-static bool floor_hit(const BrioView *view, double i, double j, float x[3], double *distance)
-{
-    double a = (i - 0.5 * view->width) / view->scale;
-    double b = (0.5 * view->height - j) / view->scale;
-    double d[3];
-    for (int k = 0; k < 3; k++) d[k] = view->forward[k] + a * view->right[k] + b * view->up[k];
-    if (!(d[1] < -1e-6) || view->eye[1] <= view->floor) return false;
-    *distance = (view->floor - view->eye[1]) / d[1];
-    for (int k = 0; k < 3; k++) x[k] = (float)(view->eye[k] + *distance * d[k]);
-    return true;
-}
-
-/* The fraction of a pixel that lines every `step` cover, given the pixel's width on the floor. */
-static float grid_coverage(float x, float step, float width, float pixel)
-{
-    float off = fabsf(x - step * roundf(x / step));
-    return clamp01(0.5f + (0.5f * width - off) / pixel) * fminf(1, width / pixel) *
-           (1 - smooth(0.15f, 0.4f, pixel / step));
-}
-
-/* The floor is the backdrop where the light reaches it, so that it has no horizon. Returns its
- * depth, or a negative number. */
-static double shade_behind(const BrioRaster *r, float i, float j, float c[3])
-{
-    static const float up[3] = {0, 1, 0};
-    const BrioView *view = r->view;
-    float x[3], beside[3], beyond[3], at[3];
-    double depth, other;
-    backdrop(view, j, c);
-    if (!view->ground || !floor_hit(view, i, j, x, &depth)) return -1;
-    float shadow = 1 - key_visibility(r, x, up), lines = 0;
-    map_place(&r->below, x, at);
-    float dark = look_up(r->darkness, NEAR, at[0], at[1]);
-    float away = hypotf(x[0] - view->centre[0], x[2] - view->centre[2]) / view->size;
-    if (view->grid && floor_hit(view, i + 1, j, beside, &other) &&
-        floor_hit(view, i, j + 1, beyond, &other)) {
-        float px = hypotf(beside[0] - x[0], beyond[0] - x[0]) + 1e-12f;
-        float pz = hypotf(beside[2] - x[2], beyond[2] - x[2]) + 1e-12f;
-        float thin = 0.012f * view->grid_step;
-        lines = fmaxf(grid_coverage(x[0], view->grid_step, thin, px),
-                      grid_coverage(x[2], view->grid_step, thin, pz)) *
-                (1 - smooth(1.2f, 4.5f, away));
+    float sum = 0;
+    for (int k = 0; k < 3; k++) {
+        w[k] = fmaxf((float)(s->a[k] * i + s->b[k] * j + s->c[k]), 0);
+        sum += w[k];
     }
-    for (int k = 0; k < 3; k++)
-        c[k] *= (1 - (0.46f - 0.05f * (float)k) * shadow) * (1 - 0.55f * fminf(dark, 1)) *
-                (1 - 0.22f * lines);
-    return depth;
+    for (int k = 0; k < 3; k++) w[k] = sum > 0 ? w[k] / sum : 1.0f / 3;
 }
 
 /* The fraction of a pixel in light checks: parity of the cells at its samples. */
@@ -412,93 +140,86 @@ static float light_checks(const BrioFacet *f, const Setup *s, float i, float j)
 {
     int light = 0;
     for (int q = 0; q < SAMPLES; q++) {
-        float w[3], sum = 0;
+        float w[3];
         int parity = 0;
-        for (int k = 0; k < 3; k++) {
-            w[k] = fmaxf(s->a[k] * (i + sample_x[q]) + s->b[k] * (j + sample_y[q]) + (float)s->c[k],
-                         0);
-            sum += w[k];
-        }
-        for (int d = 0; d < 3 && sum > 0; d++) {
-            float at = 0;
-            for (int k = 0; k < 3; k++) at += w[k] / sum * f->corner[k].t[d];
-            parity += (int)floorf(at);
-        }
+        weights_at(s, i + sample_x[q], j + sample_y[q], w);
+        for (int d = 0; d < 3; d++)
+            parity += (int)floorf(w[0] * f->corner[0].t[d] + w[1] * f->corner[1].t[d] +
+                                  w[2] * f->corner[2].t[d]);
         light += parity & 1;
     }
     return (float)light / SAMPLES;
 }
 
-/* The side of a facet that is seen is that of its plane: near creases and outlines the smooth
- * normal may point away from the eye, and would make dark specks. It is bent until it does not.
- * Whether the back is seen. */
-static bool face_eye(const BrioFacet *f, const float eye[3], float n[3], float *seen)
+/* The normal of the side that is seen. Of a sheet it is the side that the smooth normal shows, not
+ * that of the facet's plane: along a fold some facets lean a little over, and would be dark teeth
+ * there. Of a solid, the smooth normal may point away from the eye near creases and outlines; it is
+ * bent until it does not. Whether the back is seen. */
+static bool face_eye(const BrioFacet *f, const float eye[3], float n[3])
 {
-    float p[3], q[3], plane[3];
-    for (int r = 0; r < 3; r++) {
-        p[r] = f->corner[1].x[r] - f->corner[0].x[r];
-        q[r] = f->corner[2].x[r] - f->corner[0].x[r];
-    }
-    brio__cross3f(p, q, plane);
-    bool back = brio__dot3f(plane, eye) < 0 && !(f->flags & BRIO_FACET_CLOSED);
-    if (back)
+    float seen = brio__dot3f(n, eye);
+    bool back = seen < 0 && !(f->flags & BRIO_FACET_CLOSED);
+    if (back) {
         for (int r = 0; r < 3; r++) n[r] = -n[r];
-    *seen = brio__dot3f(n, eye);
-    if (*seen < 0.05f) {
-        for (int r = 0; r < 3; r++) n[r] += (0.05f - *seen) * eye[r];
+        seen = -seen;
+    }
+    if (seen < 0.05f) {
+        for (int r = 0; r < 3; r++) n[r] += (0.05f - seen) * eye[r];
         brio__normalise3f(n);
-        *seen = 0.05f;
     }
     return back;
+}
+
+/* The light that a surface of the colour `base` sends to the eye. */
+static void light_surface(const BrioRaster *r, unsigned flags, const float x[3], const float n[3],
+                          const float eye[3], const float base[3], float c[3])
+{
+    const BrioView *view = r->view;
+    const float *key = brio__lights_direction(r->lights);
+    bool matte = flags & BRIO_FACET_MATTE;
+    float facing = brio__dot3f(n, key), half[3];
+    float lit = facing > 0 ? facing * brio__lights_key(r->lights, x, n) : 0;
+    float open = mix(0.25f, 1, brio__lights_sky(r->lights, x, n));
+    float sky = 0.5f + 0.5f * n[1];
+    if (view->ground)
+        open *= 1 - 0.55f * (1 - sky) * expf(-fmaxf(x[1] - view->floor, 0) / (0.25f * view->size));
+    for (int q = 0; q < 3; q++) half[q] = key[q] + eye[q];
+    brio__normalise3f(half);
+    float grazing = 1 - clamp01(brio__dot3f(n, eye));
+    float edge = (matte ? 0.02f : 0.10f) * grazing * grazing * grazing * grazing;
+    float shine = matte || !(lit > 0) ? 0 : 0.30f * lit * powf(fmaxf(brio__dot3f(n, half), 0), 48);
+    /* thin sheets let some light through */
+    float through = flags & BRIO_FACET_CLOSED || facing > 0 ? 0 : -0.25f * facing;
+    for (int q = 0; q < 3; q++) {
+        float light = key_strength * key_light[q] * (lit + through) +
+                      sky_strength * open * mix(bounce_light[q], sky_light[q], sky);
+        c[q] = base[q] * light + shine * key_light[q] + edge * open * sky_light[q];
+    }
 }
 
 static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s, float i, float j,
                         float c[3], double *depth)
 {
-    float b[3], sum = 0, x[3] = {0}, n[3] = {0}, base[3] = {0}, eye[3], half[3], inverse = 0;
-    const BrioView *view = r->view;
-    for (int k = 0; k < 3; k++) {
-        /* the centre may lie a little beside the facet */
-        b[k] = fmaxf((float)(s->a[k] * i + s->b[k] * j + s->c[k]), 0);
-        sum += b[k];
-    }
+    float w[3], x[3] = {0}, n[3] = {0}, base[3] = {0}, eye[3], inverse = 0;
     for (int k = 0; k < 3; k++) inverse += (float)(s->a[k] * i + s->b[k] * j + s->c[k]);
     *depth = 1 / fmaxf(inverse, 1e-20f);
-    for (int k = 0; k < 3; k++) {
-        float w = sum > 0 ? b[k] / sum : 1.0f / 3;
+    weights_at(s, i, j, w);
+    for (int k = 0; k < 3; k++)
         for (int q = 0; q < 3; q++) {
-            x[q] += w * f->corner[k].x[q];
-            n[q] += w * f->corner[k].n[q];
-            base[q] += w * f->corner[k].c[q];
+            x[q] += w[k] * f->corner[k].x[q];
+            n[q] += w[k] * f->corner[k].n[q];
+            base[q] += w[k] * f->corner[k].c[q];
         }
-    }
     brio__normalise3f(n);
-    for (int q = 0; q < 3; q++) eye[q] = (float)(view->eye[q] - x[q]);
+    for (int q = 0; q < 3; q++) eye[q] = (float)(r->view->eye[q] - x[q]);
     brio__normalise3f(eye);
-    float seen;
-    bool back = face_eye(f, eye, n, &seen);
+    bool back = face_eye(f, eye, n);
     if (f->flags & BRIO_FACET_CHECKED) {
         float light = (f->flags & BRIO_FACET_FAINT ? 0.2f : 0.62f) * light_checks(f, s, i, j);
         for (int q = 0; q < 3; q++) base[q] = mix(base[q], 0.86f, light);
     }
-    float facing = brio__dot3f(n, r->light),
-          lit = facing > 0 ? facing * key_visibility(r, x, n) : 0;
-    float sky = 0.5f + 0.5f * n[1], near = 1, grazing = 1 - clamp01(seen);
-    if (view->ground)
-        near = 1 - 0.55f * (1 - sky) * expf(-fmaxf(x[1] - view->floor, 0) / (0.25f * view->size));
-    for (int q = 0; q < 3; q++) half[q] = r->light[q] + eye[q];
-    brio__normalise3f(half);
-    bool matte = f->flags & BRIO_FACET_MATTE;
-    float fresnel = grazing * grazing * grazing * grazing;
-    float shine = matte || !(lit > 0) ? 0 : 0.30f * lit * powf(fmaxf(brio__dot3f(n, half), 0), 48);
-    /* thin sheets let some light through */
-    float through = f->flags & BRIO_FACET_CLOSED || facing > 0 ? 0 : -0.25f * facing;
-    for (int q = 0; q < 3; q++) {
-        float light = key_strength * key_light[q] * (lit + through) +
-                      sky_strength * near * mix(bounce_light[q], sky_light[q], sky);
-        c[q] = (back ? 0.86f : 1) * base[q] * light + shine * key_light[q] +
-               (matte ? 0.02f : 0.10f) * fresnel * near * sky_light[q];
-    }
+    for (int q = 0; q < 3; q++) base[q] *= back ? 0.86f : 1;
+    light_surface(r, f->flags, x, n, eye, base, c);
     float line = 0; /* mesh lines: distances from the edges, in pixels */
     for (int k = 0; k < 3; k++) {
         if (!(f->flags & (unsigned)BRIO_FACET_RULED << k)) continue;
@@ -507,34 +228,6 @@ static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s,
         line = fmaxf(line, clamp01(0.95f - away));
     }
     for (int q = 0; q < 3; q++) c[q] *= 1 - 0.5f * line;
-}
-
-/* Panes in front of a depth tint what is behind them. */
-static void shade_walls(const BrioView *view, float i, float j, double depth, float c[3])
-{
-    for (int w = 0; w < view->wall_count; w++) {
-        const float *p = view->wall[w], *n = p + 3, *s = p + 6, *t = p + 9;
-        double a = (i - 0.5 * view->width) / view->scale;
-        double b = (0.5 * view->height - j) / view->scale;
-        double along = 0;
-        double gap = 0;
-        float d[3], x[3];
-        for (int k = 0; k < 3; k++) {
-            d[k] = (float)(view->forward[k] + a * view->right[k] + b * view->up[k]);
-            along += d[k] * n[k];
-            gap += (p[k] - view->eye[k]) * n[k];
-        }
-        double at = gap / along;
-        if (!(at > 0) || !(at < depth)) continue;
-        for (int k = 0; k < 3; k++) x[k] = (float)(view->eye[k] + at * d[k]) - p[k];
-        float u = brio__dot3f(x, s) / brio__dot3f(s, s);
-        float v = brio__dot3f(x, t) / brio__dot3f(t, t);
-        float edge = fmaxf(fabsf(u), fabsf(v));
-        if (edge > 1) continue;
-        float fraction = edge > 0.985f ? 0.5f : 0.24f;
-        for (int k = 0; k < 3; k++)
-            c[k] = mix(c[k], (k == 2 ? 0.62f : k == 1 ? 0.55f : 0.47f), fraction);
-    }
 }
 
 /* ---- triangles in the picture ----------------------------------------------------------- */
@@ -662,12 +355,13 @@ static void shade_pixel(const BrioRaster *r, int i, int j, const int32_t owner[S
                 same++;
             }
         if (owner[q] < 0)
-            depth = shade_behind(r, (float)i + 0.5f, (float)j + 0.5f, c);
+            depth = brio__scenery_behind(&r->scenery, (float)i + 0.5f, (float)j + 0.5f, c);
         else
             shade_facet(r, &r->facet[owner[q]], &r->setup[owner[q]], (float)i + 0.5f,
                         (float)j + 0.5f, c, &depth);
         if (view->wall_count)
-            shade_walls(view, (float)i + 0.5f, (float)j + 0.5f, depth < 0 ? INFINITY : depth, c);
+            brio__scenery_panes(&r->scenery, (float)i + 0.5f, (float)j + 0.5f,
+                                depth < 0 ? INFINITY : depth, c);
         for (int k = 0; k < 3; k++) sum[k] += (float)same * c[k];
     }
     uint8_t *pixel = r->rgb + (size_t)j * r->pitch + 3 * (size_t)i;
@@ -710,16 +404,7 @@ BrioStatus brio__raster_create(BrioRaster **raster)
     BrioRaster *r = brio__calloc(1, sizeof *r);
     *raster = r;
     if (!r) return BRIO_ERROR_MEMORY;
-    r->key.depth = brio__alloc((size_t)MAP * MAP, sizeof(float));
-    r->below.depth = brio__alloc((size_t)NEAR * NEAR, sizeof(float));
-    r->coarse = brio__alloc((size_t)TILES * TILES, sizeof(float));
-    r->darkness = brio__alloc((size_t)NEAR * NEAR, sizeof(float));
-    for (int k = 0; k < TAPS; k++) { /* evenly over a disc [Vogel1979] */
-        float radius = sqrtf(((float)k + 0.5f) / TAPS), turn = 2.39996323f * (float)k;
-        r->tap[k][0] = radius * cosf(turn);
-        r->tap[k][1] = radius * sinf(turn);
-    }
-    if (r->key.depth && r->below.depth && r->coarse && r->darkness) return BRIO_OK;
+    if (brio__lights_create(&r->lights) == BRIO_OK) return BRIO_OK;
     brio__raster_free(r);
     *raster = NULL;
     return BRIO_ERROR_MEMORY;
@@ -731,17 +416,13 @@ void brio__raster_free(BrioRaster *r)
     brio__free(r->setup);
     brio__free(r->bin);
     brio__free(r->bin_start);
-    brio__free(r->key.depth);
-    brio__free(r->below.depth);
-    brio__free(r->coarse);
-    brio__free(r->darkness);
+    brio__lights_free(r->lights);
     brio__free(r);
 }
 
 BrioStatus brio__raster_draw(BrioRaster *r, const BrioView *view, const BrioFacet *facet,
                              int64_t count, uint8_t *rgb, size_t pitch)
 {
-    static const float up[3] = {0, 1, 0};
     r->view = view;
     r->facet = facet;
     r->count = count;
@@ -764,17 +445,8 @@ BrioStatus brio__raster_draw(BrioRaster *r, const BrioView *view, const BrioFace
         if (!r->bin_start) return BRIO_ERROR_MEMORY;
         r->tile_room = tiles;
     }
-    float w[3];
-    brio__view_light(view, r->light);
-    for (int k = 0; k < 3; k++) w[k] = -r->light[k];
-    map_aim(&r->key, MAP, view->centre, view->radius, w);
-    map_aim(&r->below, NEAR, view->centre, view->radius + 1.1f * sky_reach(view), up);
-    fill_map(r, &r->key);
-    fill_coarse(r);
-    if (view->ground) {
-        fill_map(r, &r->below);
-        brio__parallel_for(NEAR, 16, fill_darkness, r);
-    }
+    brio__lights_set(r->lights, view, facet, count);
+    brio__scenery_set(&r->scenery, view, r->lights);
     brio__parallel_for(count, 4096, prepare_facets, r);
     BRIO_CHECK(bin_facets(r));
     brio__parallel_for(tiles, 1, draw_tiles, r);

@@ -2,9 +2,8 @@
  * same bits for any number of threads.
  *
  * Visibility is sampled eight times a pixel, shading happens once for each triangle that a pixel
- * sees. The key light is a small disc at infinity: its shadows are looked up in a map of depths and
- * get softer with the distance from what casts them [Fernando2005]. The sky lights from above, the
- * ground sends some of it back, and what is close above the ground darkens it. */
+ * sees. The key light casts shadows; the sky lights from above as far as a point lies open to it,
+ * and the ground sends some of it back (light.h). */
 #ifndef BRIO_RASTER_H
 #define BRIO_RASTER_H
 
@@ -31,7 +30,15 @@ typedef struct BrioFacet {
     unsigned flags;
 } BrioFacet;
 
+typedef enum BrioBackground {
+    BRIO_BACKGROUND_SKY,
+    BRIO_BACKGROUND_STUDIO,
+    BRIO_BACKGROUND_WHITE,
+    BRIO_BACKGROUND_COUNT
+} BrioBackground;
+
 typedef struct BrioView {
+    BrioBackground background;
     int width, height; /* pixels */
     double eye[3], right[3], up[3], forward[3];
     double scale;            /* pixels that a unit at the distance 1 has */
@@ -60,6 +67,6 @@ BrioStatus brio__raster_draw(BrioRaster *raster, const BrioView *view, const Bri
 
 /* A colour written as 0xrrggbb to linear and back. */
 void brio__colour_linear(unsigned srgb, float linear[3]);
-uint8_t brio__colour_byte(float linear);
+uint8_t brio__colour_byte(float linear); /* highlights are compressed instead of cut off */
 
 #endif

@@ -228,6 +228,7 @@ BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, 
     s->motion_count = count;
     s->view.width = def->width;
     s->view.height = def->height;
+    s->view.background = def->background;
     BrioStatus status = prepare_parts(s);
     if (status != BRIO_OK) brio__error(error, status, "out of memory");
     if (status == BRIO_OK) status = brio__stage_camera(s, error);

@@ -26,6 +26,7 @@ typedef struct BrioStageDef {
     double max; /* value at the upper end of the colours; NAN: from the motion */
     bool lines; /* draw the mesh */
     BrioObstacleStyle obstacles;
+    BrioBackground background;
     bool no_ground;            /* no floor below the bodies (one that is an obstacle is drawn) */
     double eye[3], target[3];  /* NAN: chosen so that everything is seen at all times */
     double azimuth, elevation; /* degrees from +z towards +x and upwards; NAN: chosen */
