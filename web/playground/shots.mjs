@@ -1,5 +1,5 @@
 // Pictures of tabs:
-//   [SIZES='1280x800 390x844'] [THEMES='light dark'] [FOLD=1] node shots.mjs PAGE OUT_DIR [view ...]
+//   [SIZES='1280x800 390x844'] [THEMES='light dark'] [FOLD=1] node shots.mjs PAGE OUT_DIR [VIEW...]
 // On a phone the whole page, or (FOLD) what is seen first. Chapters of the guide are shown with a
 // prediction made and judged; on a wide screen their second half is a picture of its own.
 import { mkdirSync } from 'node:fs';

@@ -181,7 +181,10 @@ export class Stability {
         const table = element('table',
           { class: 'matrix', 'aria-label': 'Matrix of one step for (x, v)' }, row(0), row(1));
         facts.push(element('p', { text: 'Matrix of a step for (x, v):' }), table);
-      } else facts.push(element('p', { text: `It remembers earlier steps: a matrix of size ${a.size}.` }));
+      } else {
+        const size = `It remembers earlier steps: a matrix of size ${a.size}.`;
+        facts.push(element('p', { text: size }));
+      }
       const sizes = `Determinant ${short(a.det)}, trace ${short(a.trace)}, radius ${short(r)}`;
       facts.push(element('p', { text: sizes }));
       this.reading = a;
