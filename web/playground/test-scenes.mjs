@@ -8,14 +8,14 @@
 const SLOW = ['average-vector-field', 'relaxation', 'partitioned'];
 const scenes = {
   cloth: { hash: 'tab=cloth&n=8', steps: 100, few: 30 },
-  cube: { hash: 'tab=soft&scene=cube&n=2', steps: 100 },
+  cube: { hash: 'tab=soft&scene=cube&n=2', steps: 60 },
   bar: { hash: 'tab=soft&scene=bar&n=8', steps: 100 },
   balls: { hash: 'tab=soft&scene=balls&n=1', steps: 60, lands: true },
   balls_on_springs: {
     hash: 'tab=soft&scene=balls&n=1&contact=penalty', steps: 60, few: 40, lands: true,
   },
   dice: { hash: 'tab=soft&scene=dice&n=1', steps: 60, lands: true },
-  bunny: { hash: 'tab=soft&scene=bunny&n=8&contact=penalty', steps: 30, few: 10, lands: true },
+  bunny: { hash: 'tab=soft&scene=bunny&n=8&contact=penalty', steps: 20, few: 10, lands: true },
 };
 
 // In the page: {method: what came of it}.
