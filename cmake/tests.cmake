@@ -263,7 +263,7 @@ foreach(name test_report test_live_page)
 endforeach()
 
 # The longest first (seconds), so that none of them runs alone at the end.
-foreach(pair playground_scenes=110 playground=85 npm=30 manual=60 scene=50 scalar=20)
+foreach(pair playground=90 playground_scenes=60 npm=30 manual=60 scene=50 scalar=20)
   string(REGEX MATCH "(.*)=(.*)" pair ${pair})
   if(TEST ${CMAKE_MATCH_1})
     set_tests_properties(${CMAKE_MATCH_1} PROPERTIES COST ${CMAKE_MATCH_2})

@@ -1,7 +1,6 @@
 // The package brio-engine as its users have it: installed into an empty folder, in Node.js and in
 // Chromium.
 //   node test.mjs BUILD_DIR [NAME... | -NAME...]
-// Cases are told as cmocka tells them, so that the closing summary counts them.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -20,6 +19,8 @@ import { tmpdir } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { findBrowser, skip } from '../../web/browser.mjs';
+import { check, runCases, test } from '../../web/cases.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url)),
   root = join(here, '..', '..');
@@ -27,23 +28,9 @@ const build = resolve(process.argv[2] ?? join(root, 'build'));
 const tarball = existsSync(join(build, 'npm'))
   ? readdirSync(join(build, 'npm')).find((n) => n.endsWith('.tgz'))
   : undefined;
-if (!tarball || !existsSync(join(here, 'node_modules', 'typescript'))) {
-  console.log(
-    `SKIPPED: ${tarball ? 'typescript is not installed' : 'the package is not made'}; make npm`,
-  );
-  process.exit(77);
-}
-
-const cases = [];
-const test = (name, run) => cases.push({ name, run });
-const check = (condition, sentence) => {
-  if (!condition) throw new Error(sentence);
-};
-const names = process.argv.slice(3),
-  only = names.filter((n) => n[0] !== '-'),
-  without = names.filter((n) => n[0] === '-').map((n) => n.slice(1));
-const chosen = (name) =>
-  (!only.length || only.some((o) => name.includes(o))) && !without.some((o) => name.includes(o));
+if (!tarball) skip('the package is not made; make npm');
+if (!existsSync(join(here, 'node_modules', 'typescript')))
+  skip('typescript is not installed; make npm');
 
 // ---- the installed package ------------------------------------------------------------------
 
@@ -954,28 +941,11 @@ function serveFolder(isolated) {
   );
 }
 
-let browser, chromiumPath;
+let browser;
 async function openPage(address, f) {
-  const { chromium } = await import('playwright-core');
-  chromiumPath ??= [
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome',
-  ].find(existsSync);
-  if (!chromiumPath) return console.log('SKIPPED: there is no Chromium; apt-get install chromium');
-  browser ??= await chromium.launch({
-    executablePath: chromiumPath,
-    headless: true,
-    args: [
-      '--no-sandbox',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--use-angle=swiftshader',
-      '--enable-unsafe-swiftshader',
-      '--ignore-gpu-blocklist',
-    ],
-  });
+  const { launch, missing } = findBrowser(here);
+  if (missing) return console.log(`SKIPPED: ${missing}`);
+  browser ??= await launch();
   const page = await browser.newPage({ viewport: { width: 760, height: 520 } }),
     complaints = [];
   page.on('console', (m) => m.type() === 'error' && complaints.push(m.text()));
@@ -1049,18 +1019,4 @@ test('worker_example', async () => {
   }
 });
 
-let failed = 0;
-for (const { name, run } of cases) {
-  if (!chosen(name)) continue;
-  const begin = performance.now();
-  console.log(`[ RUN      ] ${name}`);
-  try {
-    await run();
-    console.log(`[       OK ] ${name} ${((performance.now() - begin) / 1000).toFixed(1)} s`);
-  } catch (e) {
-    failed++;
-    console.log(`${e.message}\n[  FAILED  ] ${name}`);
-  }
-}
-await browser?.close();
-process.exit(failed ? 1 : 0);
+await runCases(process.argv.slice(3), { end: () => browser?.close() });

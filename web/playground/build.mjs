@@ -1,5 +1,7 @@
-// Puts page, style, script and the module brio-engine into one file that opens without a server:  node build.mjs BUILD_DIR
-// Beside it goes the engine with threads, playground-threads.*, which the page loads where it is served with the headers for shared memory.
+// Puts page, style, script and the module brio-engine into one file that opens without a server:
+//   node build.mjs BUILD_DIR
+// Beside it goes the engine with threads, playground-threads.*, which the page loads where it is
+// served with the headers for shared memory.
 import { build } from 'esbuild';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -20,11 +22,18 @@ const result = await build({
 });
 const script = result.outputFiles[0].text.replaceAll('</script', '<\\/script');
 const engine = gzipSync(readFileSync(join(module, 'engine.wasm')), { level: 9 }).toString('base64');
-const page = readFileSync(join(here, 'index.html'), 'utf8')
-  .replace('/*style*/', () => readFileSync(join(here, 'node_modules', 'uplot', 'dist', 'uPlot.min.css'), 'utf8') + readFileSync(join(here, 'style.css'), 'utf8') + equationStyle() + readFileSync(join(here, 'guide.css'), 'utf8'))
+const text = (...path) => readFileSync(join(here, ...path), 'utf8');
+const style = text('node_modules', 'uplot', 'dist', 'uPlot.min.css') + text('style.css') +
+  equationStyle() + text('guide.css');
+const page = text('index.html')
+  .replace('/*style*/', () => style)
   .replace('/*engine*/', () => engine)
   .replace('/*script*/', () => script);
 const file = join(out, 'playground.html');
 writeFileSync(file, page);
-for (const end of ['js', 'worker.js', 'wasm']) copyFileSync(join(module, 'threads', `engine-threads.${end}`), join(out, `playground-threads.${end}`));
-console.log(`${file}: ${(page.length / 1e6).toFixed(2)} MB (script ${(script.length / 1e6).toFixed(2)}, engine ${(engine.length / 1e6).toFixed(2)})`);
+for (const end of ['js', 'worker.js', 'wasm'])
+  copyFileSync(join(module, 'threads', `engine-threads.${end}`),
+    join(out, `playground-threads.${end}`));
+const mb = (length) => (length / 1e6).toFixed(2);
+console.log(`${file}: ${mb(page.length)} MB (script ${mb(script.length)}, ` +
+  `engine ${mb(engine.length)})`);

@@ -1,24 +1,24 @@
-// A bench: one scene under one integrator (Cloth, Soft bodies), under one whose energy is a dial (Energy dial), or under two beside each other (Side by side).
+// A bench: one scene under one integrator (Cloth, Soft bodies), under one whose energy is a dial
+// (Energy dial), or under two next to each other (Side by side).
 import { Chart, short } from './charts.js';
 import { colour } from './colours.js';
-import { element, integratorPicker, segmented, select, slider, stepSelect, stepText, tableOf } from './controls.js';
+import { element, segmented, stepText, valueOf } from './controls.js';
 import { BrioError } from 'brio-engine';
 import { explosion, motionEnergy } from './explosion.js';
 import { tooSlow } from './own.js';
+import { buildPanel, isContact, showSolver } from './panel.js';
 import { contactOf, defaults, gravityVector, sceneFile, scenes } from './scenes.js';
 import { View3D } from './view3d.js';
 
-const CALM = 0.5;        // explicit methods take this share of their longest stable step
-const LINEARISED = 4;    // h sqrt(k0) that forces linearised at the start are good for, where a method has no limit of its own
-const BUDGET = 22;       // ms of steps in a picture
-const contacts = {
-  ipc: { text: 'ipc: nothing ever touches', about: 'Barriers keep all surfaces apart [Li2020], under Newton’s method: no two ever intersect.' },
-  penalty: { text: 'penalty: springs push back', about: 'Springs push apart vertices that come close, and out of floor and walls what sank in: quick, and forbids nothing.' },
-};
-// These keep what unfinished solves leave over, and contact feeds it: they explode under local/global (docs/local-global.md).
+const CALM = 0.5;      // explicit methods take this fraction of their longest stable step
+const LINEARISED = 4;  // h sqrt(k0) for forces linearised at the start, under methods without limit
+const BUDGET = 22;     // ms of steps in a picture
+// These keep what unfinished solves leave over, and contact feeds it: they explode under
+// local/global (docs/local-global.md).
 const EXPLODE = ['implicit-midpoint', 'trapezoidal', 'newmark'];
 const numbers = (list) => (list === '' ? [] : list.split('.').map((n) => parseInt(n, 36)));
 const listText = (list) => list.map((n) => n.toString(36)).join('.');
+const ink = () => getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();
 
 export class Bench {
   // mode: 'one', 'dial', 'two'
@@ -29,11 +29,11 @@ export class Bench {
     this.read(params);
     this.buildPage();
     this.offers = this.findOffers();
-    this.buildPanel();
+    buildPanel(this);
     this.start();
   }
 
-  // ---- state and link ------------------------------------------------------------------------------
+  // ---- state and link -----------------------------------------------------------------------
 
   read(q) {
     this.sceneName = this.choices.includes(q.get('scene')) ? q.get('scene') : this.choices[0];
@@ -42,19 +42,25 @@ export class Bench {
     for (const c of scene.controls) {
       const v = Number(q.get(c.key));
       if (!q.has(c.key) || !Number.isFinite(v)) continue;
-      this.p[c.key] = c.values ? c.values.reduce((a, b) => (Math.abs(b - v) < Math.abs(a - v) ? b : a)) : Math.min(c.to, Math.max(c.from, v));
+      this.p[c.key] = c.values
+        ? c.values.reduce((a, b) => (Math.abs(b - v) < Math.abs(a - v) ? b : a))
+        : Math.min(c.to, Math.max(c.from, v));
     }
     if (scene.solvers.includes(q.get('solver'))) this.p.solver = q.get('solver');
-    if (scene.small && contacts[q.get('contact')]) this.p.contact = q.get('contact');
+    if (scene.small && isContact(q.get('contact'))) this.p.contact = q.get('contact');
     this.p.pins = q.has('pins') ? numbers(q.get('pins')) : scene.pins ? scene.pins(this.p) : [];
     this.cut = q.has('cut') ? numbers(q.get('cut')) : [];
     const method = (suffix, standard) => {
-      const name = this.engine.method(q.get('integrator' + suffix)) ? q.get('integrator' + suffix) : standard, values = { ...(name === scene.integrator ? scene.values : {}) };
-      for (const [k, v] of q) if (k.startsWith(`i${suffix}.`)) values[k.slice(2 + suffix.length)] = v === 'true' ? true : v === 'false' ? false : Number.isNaN(Number(v)) ? v : Number(v);
+      const asked = q.get('integrator' + suffix);
+      const name = this.engine.method(asked) ? asked : standard;
+      const values = { ...(name === scene.integrator ? scene.values : {}) }, own = `i${suffix}.`;
+      for (const [k, v] of q) if (k.startsWith(own)) values[k.slice(own.length)] = valueOf(v);
       const rate = Number(q.get('h' + suffix));
       return { name, values, h: rate >= 1 && rate <= 1e5 ? 1 / rate : scene.h };
     };
-    this.methods = this.mode === 'two' ? [method('', 'backward-euler'), method('2', 'a-search')] : [method('', this.mode === 'dial' ? 'a-search' : scene.integrator)];
+    this.methods = this.mode === 'two'
+      ? [method('', 'backward-euler'), method('2', 'a-search')]
+      : [method('', this.mode === 'dial' ? 'a-search' : scene.integrator)];
     if (this.mode === 'dial') {
       this.methods[0] = { ...this.methods[0], name: 'a-search' };
       this.level = q.has('level') ? Number(q.get('level')) : 1;
@@ -74,7 +80,8 @@ export class Bench {
       const suffix = i ? '2' : '';
       if (this.mode !== 'dial') q.set('integrator' + suffix, m.name);
       q.set('h' + suffix, Math.round(1 / m.h));
-      if (this.mode !== 'dial') for (const [k, v] of Object.entries(m.values)) q.set(`i${suffix}.${k}`, v);
+      if (this.mode === 'dial') return;
+      for (const [k, v] of Object.entries(m.values)) q.set(`i${suffix}.${k}`, v);
     });
     if (this.mode === 'dial') {
       if (this.level !== 1) q.set('level', this.level);
@@ -85,33 +92,51 @@ export class Bench {
     return q;
   }
 
-  // ---- the page ------------------------------------------------------------------------------------
+  // ---- the page -----------------------------------------------------------------------------
 
   buildPage() {
     this.stages = this.methods.map((_, i) => {
-      const canvas = element('canvas', { tabindex: 0, role: 'img', 'aria-label': `${this.scene.title}: drag to grab, drag beside it to turn the view, arrow keys turn it too` });
+      const canvas = element('canvas', {
+        tabindex: 0, role: 'img',
+        'aria-label': `${this.scene.title}: drag to grab, drag beside it to turn the view, ` +
+          'arrow keys turn it too',
+      });
       const badge = element('div', { class: 'badge' });
       const overlay = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
       overlay.setAttribute('class', 'stroke');
       overlay.append(document.createElementNS('http://www.w3.org/2000/svg', 'polyline'));
-      return { canvas, badge, overlay, node: element('div', { class: 'stage' }, canvas, overlay, badge) };
+      const node = element('div', { class: 'stage' }, canvas, overlay, badge);
+      return { canvas, badge, overlay, node };
     });
     this.message = element('div', { class: 'message', role: 'alert', hidden: true });
-    this.play = element('button', { type: 'button', class: 'primary', 'data-key': 'play', onclick: () => this.setPlaying(!this.playing) });
+    const button = (key, text, title, onclick) =>
+      element('button', { type: 'button', 'data-key': key, text, title, onclick });
+    this.play = button('play', '', '', () => this.setPlaying(!this.playing));
+    this.play.classList.add('primary');
     this.status = element('span', { class: 'status', 'aria-live': 'off' });
-    this.toolbar = element('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Simulation' }, this.play,
-      element('button', { type: 'button', 'data-key': 'step', text: 'Step', title: 'One step (S)', onclick: () => this.single() }),
-      element('button', { type: 'button', 'data-key': 'reset', text: 'Reset', title: 'From the start (R)', onclick: () => this.start() }),
-      element('button', { type: 'button', 'data-key': 'nudge', text: 'Nudge', title: 'A short pull (N)', onclick: () => this.nudge() }));
+    this.toolbar = element('div',
+      { class: 'toolbar', role: 'toolbar', 'aria-label': 'Simulation' }, this.play,
+      button('step', 'Step', 'One step (S)', () => this.single()),
+      button('reset', 'Reset', 'From the start (R)', () => this.start()),
+      button('nudge', 'Nudge', 'A short pull (N)', () => this.nudge()));
     if (this.scene.tools.length > 1) {
-      const names = { grab: ['Grab', 'Drag the cloth (G)'], pin: ['Pin', 'Click a vertex to pin it or to let it go (P)'], cut: ['Cut', 'Draw across springs to cut them (C)'] };
-      this.toolSwitch = segmented({ key: 'tool', label: 'Tool', value: this.tool, options: this.scene.tools.map((t) => ({ value: t, text: names[t][0], title: names[t][1] })) }, (t) => this.setTool(t));
+      const names = {
+        grab: ['Grab', 'Drag the cloth (G)'],
+        pin: ['Pin', 'Click a vertex to pin it or to let it go (P)'],
+        cut: ['Cut', 'Draw across springs to cut them (C)'],
+      };
+      const options = this.scene.tools
+        .map((t) => ({ value: t, text: names[t][0], title: names[t][1] }));
+      this.toolSwitch = segmented({ key: 'tool', label: 'Tool', value: this.tool, options },
+        (t) => this.setTool(t));
       this.toolbar.append(this.toolSwitch.row);
     }
     this.toolbar.append(this.status);
     this.panel = element('aside', { class: 'panel', 'aria-label': 'Settings' });
     this.chartBox = element('div', { class: 'charts' });
-    this.main = element('section', { class: 'main' }, element('div', { class: 'stages' }, ...this.stages.map((s) => s.node), this.message), this.toolbar, this.chartBox);
+    const stages = this.stages.map((s) => s.node);
+    this.main = element('section', { class: 'main' },
+      element('div', { class: 'stages' }, ...stages, this.message), this.toolbar, this.chartBox);
     this.root.replaceChildren(this.main, this.panel);
     this.views = this.stages.map((s) => new View3D(s.canvas));
     this.stages.forEach((s, i) => this.listen(s, i));
@@ -128,17 +153,44 @@ export class Bench {
       }));
     this.setTool(this.tool);
     this.setPlaying(this.playing);
-    const energy = this.mode === 'two'
-      ? { title: 'Energy', unit: 'J', series: this.methods.map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: () => this.curve(i) })) }
-      : this.mode === 'dial'
-        ? { title: 'Energy', unit: 'J', window: 20, series: [{ label: 'total', colour: () => colour('a-search'), width: 2 }, { label: 'target', colour: () => colour('target'), dash: [6, 4] }] }
-        : { title: 'Energy', unit: 'J', series: ['kinetic', 'elastic', 'gravity', 'total'].map((s) => ({ label: s, colour: () => (s === 'total' ? getComputedStyle(document.documentElement).getPropertyValue('--ink').trim() : colour(s)), width: s === 'total' ? 2.2 : 1.6 })) };
-    this.energy = new Chart(this.chartBox, energy);
-    this.momentum = this.mode === 'two'
-      ? new Chart(this.chartBox, { title: 'Angular momentum', unit: 'kg m²/s', series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: () => this.curve(i) })) })
-      : this.mode === 'dial'
-        ? new Chart(this.chartBox, { title: 'Alpha', unit: '', window: 20, series: [{ label: 'fraction of the correction', colour: () => colour('alpha') }] })
-        : new Chart(this.chartBox, { title: 'Momentum', unit: '', series: [{ label: 'linear, kg m/s', colour: () => colour('momentum') }, { label: 'angular, kg m²/s', colour: () => colour('angular') }] });
+    this.buildCharts();
+  }
+
+  // Energy, and beside it what the tab is about: angular momentum, alpha or momentum.
+  buildCharts() {
+    const series = {
+      one: ['kinetic', 'elastic', 'gravity', 'total'].map((s) => ({
+        label: s,
+        colour: () => (s === 'total' ? ink() : colour(s)),
+        width: s === 'total' ? 2.2 : 1.6,
+      })),
+      dial: [
+        { label: 'total', colour: () => colour('a-search'), width: 2 },
+        { label: 'target', colour: () => colour('target'), dash: [6, 4] },
+      ],
+      two: this.methods
+        .map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: () => this.curve(i) })),
+    }[this.mode];
+    const other = {
+      one: {
+        title: 'Momentum', unit: '',
+        series: [
+          { label: 'linear, kg m/s', colour: () => colour('momentum') },
+          { label: 'angular, kg m²/s', colour: () => colour('angular') },
+        ],
+      },
+      dial: {
+        title: 'Alpha', unit: '',
+        series: [{ label: 'fraction of the correction', colour: () => colour('alpha') }],
+      },
+      two: {
+        title: 'Angular momentum', unit: 'kg m²/s',
+        series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: () => this.curve(i) })),
+      },
+    }[this.mode];
+    const window = this.mode === 'dial' ? { window: 20 } : {};
+    this.energy = new Chart(this.chartBox, { title: 'Energy', unit: 'J', ...window, series });
+    this.momentum = new Chart(this.chartBox, { ...window, ...other });
   }
 
   // Two steps of one method need two colours.
@@ -147,86 +199,37 @@ export class Bench {
     return i && b && a.name === b.name ? colour('target') : colour(this.methods[i].name);
   }
 
-  buildPanel() {
-    const { scene, engine, p, offers } = this, rows = [], last = [], contact = contactOf(scene, p);
-    if (this.choices.length > 1)
-      rows.push(select({ key: 'scene', label: 'Scene', value: this.sceneName, options: this.choices.map((c) => ({ value: c, text: scenes[c].title })) }, (name) => this.toScene(name)).row);
-    rows.push(element('p', { class: 'lead', text: scene.about }));
-    if (this.intro) rows.push(element('p', { class: 'lead', text: this.intro }));
-    if (this.mode === 'dial') {
-      const joules = (v) => (this.first === undefined ? '' : `${short(v * (this.first - this.ground))} J above rest`);
-      this.dial = slider({ key: 'level', label: 'Energy', text: joules, from: 0, to: 2, step: 0.05, value: this.level, about: 'The energy that the motion is led to, above that of the scene at rest.' }, (v) => {
-        this.level = v;
-        this.aim();
-        this.changed();
-      });
-      rows.push(this.dial.row);
-      const field = engine.method('a-search').fields.find((f) => f.name === 'decay');
-      rows.push(slider({ key: 'decay', label: 'Decay time (0: none)', unit: field.unit, from: 0, to: 20, step: 0.5, value: this.decay, about: field.summary }, (v) => {
-        this.decay = v;
-        this.attempt(() => this.worlds[0].setMethod({ type: 'a-search', ...this.dialValues() }));
-        this.changed();
-      }).row);
-      const i = engine.method('a-search');
-      rows.push(element('div', { class: 'about' }, element('p', { text: i.summary }), element('details', {}, element('summary', { text: `[${i.citation}]` }), element('p', { text: engine.citations[i.citation] }))));
-      rows.push(stepSelect('h', this.methods[0].h, (h) => this.setStep(0, h)).row);
-    } else {
-      this.methods.forEach((m, i) => {
-        const box = element('div', { class: this.mode === 'two' ? 'side' : '' });
-        if (this.mode === 'two') box.append(element('h3', { text: i ? 'B: right' : 'A: left' }));
-        const picker = integratorPicker({ key: 'integrator' + (i ? 2 : ''), engine: tableOf(engine), offers, value: m.name, values: m.values, fields: this.mode !== 'two' }, (name, values) => this.setMethod(i, name, values));
-        box.append(picker.node, stepSelect('h' + (i ? 2 : ''), m.h, (h) => this.setStep(i, h)).row);
-        rows.push(box);
-        last.push(picker.own);
-      });
-    }
-    if (scene.controls.length) rows.push(element('h3', { text: 'Scene' }));
-    for (const c of scene.controls) {
-      const field = c.material ? engine.list('materials').find((x) => x.name === c.of).fields.find((f) => f.name === c.material)
-        : c.damping ? engine.list('damping').find((x) => x.name === c.model).fields.find((f) => f.name === c.damping) : null;
-      const range = field ? { from: Math.max(c.from, field.least ?? c.from), to: Math.min(c.to, field.most ?? c.to) } : {};
-      rows.push(slider({ ...c, ...range, unit: field?.unit ?? c.unit, about: field?.summary ?? c.about, value: p[c.key] }, (v) => this.setControl(c, v)).row);
-    }
-    if (contact)
-      rows.push(select({ key: 'contact', label: 'Contact', value: p.contact, options: [{ value: 'auto', text: `by size (now ${contactOf(scene, { ...p, contact: 'auto' })})` }, ...Object.entries(contacts).map(([value, { text }]) => ({ value, text }))] },
-        (v) => this.again({ contact: v })).row, element('div', { class: 'about', 'data-key': 'contact-in-use' }, element('p', { text: `In use: ${contact}.` }), element('p', { class: 'note', text: contacts[contact].about })));
-    this.solverRow = null;
-    if (scene.solvers.length > 1 && contact !== 'ipc') {
-      this.solverRow = select({ key: 'solver', label: 'Solver', value: p.solver, options: [{ value: 'local-global', text: 'local/global: fixed cost' }, { value: 'newton', text: 'Newton: to the tolerance' }], about: 'How the implicit step is solved.' },
-        (v) => this.again({ solver: v })).row;
-      rows.push(this.solverRow);
-      this.showSolver();
-    }
-    this.panel.replaceChildren(...rows, ...last);
-  }
-
-  // Only implicit steps are solved, and those of linearly implicit methods by one linear system.
-  showSolver() {
-    const solved = ({ name }) => this.engine.method(name).note.startsWith('implicit') && name !== 'linearly-implicit-euler';
-    if (this.solverRow) this.solverRow.hidden = !this.methods.some(solved);
-  }
-
-  // What can be chosen, {name: ''}, and what cannot, {name: 'why'}: the engine refuses it, or vibrations of this scene grow under it. Explicit methods with a limit are no such
-  // case, since their steps can be taken in parts.
+  // What can be chosen, {name: ''}, and what cannot, {name: 'why'}: the engine refuses it, or
+  // vibrations of this scene grow under it. Explicit methods with a limit are no such case, since
+  // their steps can be taken in parts.
   findOffers() {
     const { engine, scene } = this, offers = {};
     this.attempt(() => {
-      const probe = this.make(sceneFile(scene, { ...this.p, h: 1 / 60, springs: false }, scene.own ? scene.integrator : 'backward-euler', scene.values ?? {})), fastest = Math.sqrt(probe.largestEigenvalue());
+      const probe = this.make(sceneFile(scene, { ...this.p, h: 1 / 60, springs: false },
+        scene.own ? scene.integrator : 'backward-euler', scene.values ?? {}));
+      const fastest = Math.sqrt(probe.largestEigenvalue());
+      const unfinished = contactOf(scene, this.p) === 'penalty' && this.p.solver === 'local-global';
       Object.assign(offers, probe.methods());
       probe.dispose();
-      for (const i of engine.methods) {
-        const limit = engine.stableLimit(i.name), grows = limit === 0 || (i.note.startsWith('implicit') && scene.h * fastest > limit);
-        if (!offers[i.name] && EXPLODE.includes(i.name) && contactOf(scene, this.p) === 'penalty' && this.p.solver === 'local-global') offers[i.name] = `${i.name} explodes on solves that end early: take Newton as the solver.`;
-        if (!offers[i.name] && grows) offers[i.name] = `${i.name} lets undamped vibrations of this scene grow: see it in the phase plane and the stability diagram.`;
+      for (const { name, note } of engine.methods) {
+        if (offers[name]) continue;
+        const limit = engine.stableLimit(name);
+        if (EXPLODE.includes(name) && unfinished)
+          offers[name] = `${name} explodes on solves that end early: take Newton as the solver.`;
+        else if (limit === 0 || (note.startsWith('implicit') && scene.h * fastest > limit))
+          offers[name] = `${name} lets undamped vibrations of this scene grow: see it in the ` +
+            'phase plane and the stability diagram.';
       }
     });
     return offers;
   }
 
-  // ---- worlds --------------------------------------------------------------------------------------
+  // ---- worlds -------------------------------------------------------------------------------
 
   file(i) {
-    return sceneFile(this.scene, { ...this.p, h: this.methods[i].h, springs: this.springs }, this.methods[i].name, this.mode === 'dial' ? this.dialValues() : this.methods[i].values);
+    const { name, values, h } = this.methods[i];
+    return sceneFile(this.scene, { ...this.p, h, springs: this.springs }, name,
+      this.mode === 'dial' ? this.dialValues() : values);
   }
 
   make(file) { return this.engine.world(file, { files: this.scene.files }); }
@@ -238,13 +241,15 @@ export class Bench {
   // Springs that are left, for the scene; their lengths are those of the uncut cloth.
   leftOver() {
     if (!this.scene.pins || !this.cut.length) return null;
-    const whole = this.make(sceneFile(this.scene, { ...this.p, h: 1 / 60, pins: [] }, 'backward-euler', {})), gone = new Set(this.cut);
+    const uncut = { ...this.p, h: 1 / 60, pins: [] }, gone = new Set(this.cut);
+    const whole = this.make(sceneFile(this.scene, uncut, 'backward-euler', {}));
     const e = whole.edges('cloth'), x = whole.positions('cloth'), rows = [];
     this.wholeEdges = e.slice();
     for (let s = 0; s < e.length / 2; s++) {
       if (gone.has(s)) continue;
       const a = 3 * e[2 * s], b = 3 * e[2 * s + 1];
-      rows.push(e[2 * s], e[2 * s + 1], this.p.k, Math.hypot(x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2]));
+      const length = Math.hypot(x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2]);
+      rows.push(e[2 * s], e[2 * s + 1], this.p.k, length);
     }
     whole.dispose();
     return rows;
@@ -283,7 +288,11 @@ export class Bench {
     }
     const gone = this.triangleGone();
     this.views.forEach((v, i) => {
-      v.show(this.worlds[i], { room: this.scene.room ?? null, smooth: !!this.scene.smooth, gone, size: this.scene.size ?? this.scene.camera.at[2] / 1.75, planes: this.scene.own && planesOf(this.scene.own) });
+      v.show(this.worlds[i], {
+        room: this.scene.room ?? null, smooth: !!this.scene.smooth, gone,
+        size: this.scene.size ?? this.scene.camera.at[2] / 1.75,
+        planes: this.scene.own && planesOf(this.scene.own),
+      });
       if (!v.home || !keep) {
         if (v.homeOf !== this.sceneName) v.look(this.scene.camera);
         v.homeOf = this.sceneName;
@@ -305,7 +314,7 @@ export class Bench {
 
   triangleGone() {
     if (!this.cut.length) return null;
-    const pairs = new Set(this.cut.map((s) => `${this.wholeEdges[2 * s]},${this.wholeEdges[2 * s + 1]}`));
+    const e = this.wholeEdges, pairs = new Set(this.cut.map((s) => `${e[2 * s]},${e[2 * s + 1]}`));
     const lacks = (a, b) => pairs.has(`${a},${b}`) || pairs.has(`${b},${a}`);
     return (a, b, c) => lacks(a, b) || lacks(b, c) || lacks(a, c);
   }
@@ -314,8 +323,10 @@ export class Bench {
   chooseSubsteps(i) {
     const m = this.methods[i], integrator = this.engine.method(m.name);
     if (!integrator.note.startsWith('explicit') || m.name === 'pbd-verlet') return 1;
-    const limit = Math.min(this.engine.stableLimit(m.name), LINEARISED) / (contactOf(this.scene, this.p) === 'penalty' ? 2 : 1); // springs of contact come on top
-    return Math.min(400, Math.max(1, Math.ceil(m.h * Math.sqrt(this.worlds[i].largestEigenvalue()) / (CALM * limit))));
+    const springs = contactOf(this.scene, this.p) === 'penalty' ? 2 : 1; // they come on top
+    const limit = Math.min(this.engine.stableLimit(m.name), LINEARISED) / springs;
+    const fastest = Math.sqrt(this.worlds[i].largestEigenvalue());
+    return Math.min(400, Math.max(1, Math.ceil((m.h * fastest) / (CALM * limit))));
   }
 
   aim() {
@@ -343,11 +354,8 @@ export class Bench {
     this.methods[i] = { ...this.methods[i], name, values };
     if (this.attempt(() => this.worlds[i].setMethod({ type: name, ...values }))) this.say('');
     this.substeps[i] = this.chooseSubsteps(i);
-    this.showSolver();
-    if (this.mode === 'two') {
-      this.energy.series[i].label = `${'AB'[i]}: ${name}`;
-      this.rebuildCharts();
-    }
+    showSolver(this);
+    if (this.mode === 'two') this.rebuildCharts();
     this.label();
     this.changed();
   }
@@ -355,8 +363,7 @@ export class Bench {
   rebuildCharts() {
     this.energy.dispose();
     this.momentum.dispose();
-    this.energy = new Chart(this.chartBox, { title: 'Energy', unit: 'J', series: this.methods.map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: () => this.curve(i) })) });
-    this.momentum = new Chart(this.chartBox, { title: 'Angular momentum', unit: 'kg m²/s', series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: () => this.curve(i) })) });
+    this.buildCharts();
   }
 
   setStep(i, h) {
@@ -368,8 +375,9 @@ export class Bench {
 
   setControl(c, v) {
     this.p[c.key] = v;
-    if (c.gravity) this.worlds.forEach((w) => this.attempt(() => w.setGravity(gravityVector(this.p))));
-    else if (c.damping) this.worlds.forEach((w) => this.attempt(() => w.setDamping(0, { [c.damping]: v })));
+    const all = (change) => this.worlds.forEach((w) => this.attempt(() => change(w)));
+    if (c.gravity) all((w) => w.setGravity(gravityVector(this.p)));
+    else if (c.damping) all((w) => w.setDamping(0, { [c.damping]: v }));
     else if (c.material && !this.scene.scale) {
       this.worlds.forEach((w) => this.attempt(() => w.setMaterial(undefined, { [c.material]: v })));
       this.substeps = this.worlds.map((_, i) => this.chooseSubsteps(i));
@@ -389,14 +397,19 @@ export class Bench {
     }
     this.offers = this.findOffers();
     const refused = this.methods.map((m) => this.offers[m.name]).filter(Boolean);
-    this.methods.forEach((m) => this.offers[m.name] && Object.assign(m, { name: this.scene.integrator, values: {} })); // another contact takes other methods
+    for (const m of this.methods) // another contact takes other methods
+      if (this.offers[m.name]) Object.assign(m, { name: this.scene.integrator, values: {} });
     if (this.mode === 'two' && refused.length) this.rebuildCharts();
-    this.buildPanel();
-    if (this.start() && refused.length) this.say(`${refused[0].replace(/\.$/, '')}. Here is ${this.scene.integrator}.`);
+    buildPanel(this);
+    if (this.start() && refused.length)
+      this.say(`${refused[0].replace(/\.$/, '')}. Here is ${this.scene.integrator}.`);
   }
 
   toScene(name) {
-    this.changed(new URLSearchParams({ scene: name, ...(this.mode === 'two' ? { integrator: this.methods[0].name, integrator2: this.methods[1].name } : {}) }));
+    const [a, b] = this.methods;
+    this.changed(new URLSearchParams({
+      scene: name, ...(this.mode === 'two' ? { integrator: a.name, integrator2: b.name } : {}),
+    }));
   }
 
   label() {
@@ -404,11 +417,13 @@ export class Bench {
     this.stages.forEach((s, i) => {
       const m = this.methods[i], sub = this.substeps[i];
       s.badge.innerHTML = '';
-      s.badge.append(element('i', { class: 'dot', style: `background:${this.curve(i)}` }), `${m.name}, ${stepText(m.h)}${sub > 1 ? ` in ${sub} parts` : ''}${contact ? `, ${contact} contact` : ''}`);
+      const step = `${stepText(m.h)}${sub > 1 ? ` in ${sub} parts` : ''}`;
+      s.badge.append(element('i', { class: 'dot', style: `background:${this.curve(i)}` }),
+        `${m.name}, ${step}${contact ? `, ${contact} contact` : ''}`);
     });
   }
 
-  // ---- running -------------------------------------------------------------------------------------
+  // ---- running ------------------------------------------------------------------------------
 
   setPlaying(on) {
     this.playing = on;
@@ -419,7 +434,8 @@ export class Bench {
 
   // All worlds to the same time: the one that is behind goes first. False: one cannot go on.
   advance(longest) {
-    const times = this.worlds.map((w) => w.time), i = times.indexOf(Math.min(...times)), m = this.methods[i], parts_ = this.substeps[i];
+    const times = this.worlds.map((w) => w.time), i = times.indexOf(Math.min(...times));
+    const m = this.methods[i], parts_ = this.substeps[i];
     if (times[i] > longest) return true;
     try {
       this.worlds[i].step(m.h / parts_, parts_, { limit: this.scene.limit });
@@ -438,8 +454,10 @@ export class Bench {
     if (this.exploded) return;
     const m = this.methods[i], limit = this.engine.stableLimit(m.name);
     const said = explosion(ledger, this.begun[i], {
-      method: this.engine.method(m.name), limit, unfinished: this.p.solver === 'local-global' && contactOf(this.scene, this.p) !== 'ipc',
-      size: this.views[i].size, step: m.h / this.substeps[i], fastest: () => Math.sqrt(this.worlds[i].largestEigenvalue()),
+      method: this.engine.method(m.name), limit,
+      unfinished: this.p.solver === 'local-global' && contactOf(this.scene, this.p) !== 'ipc',
+      size: this.views[i].size, step: m.h / this.substeps[i],
+      fastest: () => Math.sqrt(this.worlds[i].largestEigenvalue()),
     });
     if (!said) return;
     this.exploded = true;
@@ -448,7 +466,9 @@ export class Bench {
   }
 
   trouble(i, why) {
-    this.say(`${this.worlds.length > 1 ? 'AB'[i] + ': ' : ''}the step at ${short(this.worlds[i].time)} s cannot be done: ${why}. Reset, shorten the step or take another integrator.`);
+    const which = this.worlds.length > 1 ? 'AB'[i] + ': ' : '';
+    this.say(`${which}the step at ${short(this.worlds[i].time)} s cannot be done: ${why}. ` +
+      'Reset, shorten the step or take another integrator.');
   }
 
   // Steps without drawing, of the world's own step.
@@ -474,7 +494,8 @@ export class Bench {
       this.behind = Math.min(this.behind + dt, 0.1);
       const begin = performance.now(), from = Math.min(...this.worlds.map((w) => w.time));
       let least = from;
-      while (this.playing && least + Math.max(...this.methods.map((m) => m.h)) <= from + this.behind + 1e-12 && performance.now() - begin < BUDGET) {
+      const goal = from + this.behind + 1e-12 - Math.max(...this.methods.map((m) => m.h));
+      while (this.playing && least <= goal && performance.now() - begin < BUDGET) {
         if (!this.advance(Infinity)) break;
         least = Math.min(...this.worlds.map((w) => w.time));
       }
@@ -499,11 +520,14 @@ export class Bench {
       this.energy.add(t, [l[0].total, l[0].target]);
       this.momentum.add(t, [l[0].alpha]);
     } else {
-      this.energy.add(t, [l[0].kinetic, l[0].elastic + l[0].attachment + l[0].contact, l[0].gravity, l[0].total]);
+      const { kinetic, elastic, attachment, contact, gravity, total } = l[0];
+      this.energy.add(t, [kinetic, elastic + attachment + contact, gravity, total]);
       this.momentum.add(t, [size(l[0], 'momentum'), size(l[0], 'angular')]);
     }
     const contacts = l[0].contacts > 0 ? `, ${l[0].contacts} contacts` : '';
-    this.status.textContent = `t = ${t.toFixed(2)} s${this.playing && this.pace !== null && this.pace < 0.93 ? `, ${this.pace.toFixed(2)} × real time` : ''}${contacts}`;
+    const slow = this.playing && this.pace !== null && this.pace < 0.93;
+    const pace = slow ? `, ${this.pace.toFixed(2)} × real time` : '';
+    this.status.textContent = `t = ${t.toFixed(2)} s${pace}${contacts}`;
   }
 
   draw() {
@@ -521,7 +545,7 @@ export class Bench {
     }
   }
 
-  // ---- taking part ---------------------------------------------------------------------------------
+  // ---- taking part --------------------------------------------------------------------------
 
   setTool(tool) {
     this.tool = tool;
@@ -531,7 +555,8 @@ export class Bench {
   }
 
   listen(stage, i) {
-    const canvas = stage.canvas, on = (type, f) => canvas.addEventListener(type, f, { capture: true });
+    const { canvas } = stage;
+    const on = (type, f) => canvas.addEventListener(type, f, { capture: true });
     const take = (e) => {
       e.stopImmediatePropagation();
       e.preventDefault();
@@ -556,11 +581,13 @@ export class Bench {
       const held = this.hands.get(e.pointerId);
       if (held) {
         e.stopImmediatePropagation();
-        this.attempt(() => held.hand.drag(this.views[held.stage].onPlane(e.clientX, e.clientY, held.depth)));
+        const to = this.views[held.stage].onPlane(e.clientX, e.clientY, held.depth);
+        this.attempt(() => held.hand.drag(to));
       } else if (this.stroke?.id === e.pointerId) {
         this.stroke.points.push([e.clientX, e.clientY]);
         const box = canvas.getBoundingClientRect();
-        stage.overlay.firstChild.setAttribute('points', this.stroke.points.map(([x, y]) => `${x - box.left},${y - box.top}`).join(' '));
+        const points = this.stroke.points.map(([x, y]) => `${x - box.left},${y - box.top}`);
+        stage.overlay.firstChild.setAttribute('points', points.join(' '));
       }
     });
     const end = (e) => {
@@ -575,19 +602,23 @@ export class Bench {
     on('pointerup', end);
     on('pointercancel', end);
     canvas.addEventListener('keydown', (e) => {
-      const turn = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[e.key];
+      const turn = {
+        ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1],
+      }[e.key];
       if (!turn) return;
       e.preventDefault();
       const v = this.views[i], offset = v.camera.position.clone().sub(v.controls.target);
       offset.applyAxisAngle(v.camera.up, turn[0]);
-      offset.y = Math.max(-0.95 * offset.length(), Math.min(0.95 * offset.length(), offset.y - turn[1] * offset.length()));
+      const r = offset.length(), up = offset.y - turn[1] * r;
+      offset.y = Math.max(-0.95 * r, Math.min(0.95 * r, up));
       v.camera.position.copy(v.controls.target).add(offset);
       v.controls.update();
     });
   }
 
   grab(id, i, px, py) {
-    const { origin, direction } = this.views[i].ray(px, py), hand = this.worlds[i].grab(origin, direction);
+    const { origin, direction } = this.views[i].ray(px, py);
+    const hand = this.worlds[i].grab(origin, direction);
     if (!hand) return false;
     this.hands.set(id, { world: this.worlds[i], stage: i, hand, depth: hand.hit });
     return true;
@@ -603,16 +634,19 @@ export class Bench {
   // For keys and screen readers: a pull at what is in the middle of the picture.
   nudge() {
     this.views.forEach((v, i) => {
-      const box = v.canvas.getBoundingClientRect(), x = this.worlds[i].positions(), fixed = this.worlds[i].fixed();
+      const box = v.canvas.getBoundingClientRect(), w = this.worlds[i];
+      const x = w.positions(), fixed = w.fixed();
       let middle = 0, least = Infinity;
       for (let k = 0; k < fixed.length; k++) {
-        const [px, py] = v.project(x, k), d = Math.hypot(px - box.left - box.width / 2, py - box.top - box.height / 2);
+        const [px, py] = v.project(x, k);
+        const d = Math.hypot(px - box.left - box.width / 2, py - box.top - box.height / 2);
         if (d < least && !fixed[k]) least = d, middle = k;
       }
       const [px, py] = v.project(x, middle), id = `nudge${i}`;
       if (!this.grab(id, i, px, py)) return;
       const held = this.hands.get(id);
-      this.attempt(() => held.hand.drag(v.onPlane(px + 0.18 * box.width, py - 0.1 * box.height, held.depth)));
+      const to = v.onPlane(px + 0.18 * box.width, py - 0.1 * box.height, held.depth);
+      this.attempt(() => held.hand.drag(to));
       setTimeout(() => this.letGo(id), 350);
     });
   }
@@ -625,7 +659,9 @@ export class Bench {
       if (d < least) least = d, nearest = k;
     }
     if (nearest < 0) return;
-    this.p.pins = this.p.pins.includes(nearest) ? this.p.pins.filter((k) => k !== nearest) : [...this.p.pins, nearest].sort((a, b) => a - b);
+    this.p.pins = this.p.pins.includes(nearest)
+      ? this.p.pins.filter((k) => k !== nearest)
+      : [...this.p.pins, nearest].sort((a, b) => a - b);
     this.start(true);
   }
 
@@ -653,7 +689,11 @@ export class Bench {
   }
 
   key(e) {
-    const does = { ' ': () => this.setPlaying(!this.playing), r: () => this.start(), s: () => this.single(), n: () => this.nudge(), g: () => this.setTool('grab'), p: () => this.scene.tools.includes('pin') && this.setTool('pin'), c: () => this.scene.tools.includes('cut') && this.setTool('cut') }[e.key.toLowerCase()];
+    const tool = (name) => this.scene.tools.includes(name) && this.setTool(name);
+    const does = {
+      ' ': () => this.setPlaying(!this.playing), r: () => this.start(), s: () => this.single(),
+      n: () => this.nudge(), g: () => tool('grab'), p: () => tool('pin'), c: () => tool('cut'),
+    }[e.key.toLowerCase()];
     if (!does) return false;
     does();
     return true;
@@ -685,7 +725,9 @@ export class Bench {
 }
 
 // Planes among the obstacles of a scene.
-const planesOf = ({ obstacles = [] }) => obstacles.filter((o) => o.type === 'plane').map(({ point = [0, 0, 0], normal }) => ({ point, normal }));
+const planesOf = ({ obstacles = [] }) => obstacles
+  .filter((o) => o.type === 'plane')
+  .map(({ point = [0, 0, 0], normal }) => ({ point, normal }));
 
 // Whether the segments ab and cd cross.
 function cross(a, b, c, d) {

@@ -18,15 +18,20 @@ const STEPS = 1000;
 
 // A slider from `from` to `to`, evenly or by factors, or over the `values` of a list.
 // `text`: how a value is written.
-export function slider({ key, label, unit = '', from, to, step, log, values, value, about, text }, change) {
+export function slider(options, change) {
+  const { key, label, unit = '', log, values, value, about, text } = options;
+  let { from, to, step } = options;
   const id = `control-${key}-${made++}`;
   if (values) [from, to, step] = [0, values.length - 1, 1];
-  const toPlace = (x) => placeOf(values ? values.indexOf(x) : x), toValue = (place) => (values ? values[valueAt(place)] : valueAt(place));
-  const placeOf = (v) => Math.round(STEPS * (log ? Math.log(v / from) / Math.log(to / from) : (v - from) / (to - from)));
+  const part = (v) =>
+    (log ? Math.log(v / from) / Math.log(to / from) : (v - from) / (to - from));
+  const toPlace = (v) => Math.round(STEPS * part(values ? values.indexOf(v) : v));
+  const toValue = (place) => (values ? values[valueAt(place)] : valueAt(place));
   const valueAt = (place) => {
     if (log) return Number((from * (to / from) ** (place / STEPS)).toPrecision(3));
     const v = from + (to - from) * place / STEPS;
-    return step ? Number((from + step * Math.round((v - from) / step)).toPrecision(10)) : Number(v.toPrecision(3));
+    if (!step) return Number(v.toPrecision(3));
+    return Number((from + step * Math.round((v - from) / step)).toPrecision(10));
   };
   const input = element('input', { type: 'range', id, min: 0, max: STEPS, 'data-key': key });
   const output = element('output', { for: id });
@@ -46,17 +51,21 @@ export function slider({ key, label, unit = '', from, to, step, log, values, val
     change(v);
   });
   show(value);
-  const row = element('div', { class: 'row', title: about }, element('label', { for: id, text: label }), output, input);
+  const row = element('div', { class: 'row', title: about },
+    element('label', { for: id, text: label }), output, input);
   return { row, show, input };
 }
 
 export function select({ key, label, options, value, about }, change) {
   const id = `control-${key}-${made++}`;
   const input = element('select', { id, 'data-key': key });
-  for (const o of options) input.append(element('option', { value: o.value, text: o.text, disabled: o.disabled, title: o.title }));
+  for (const { value: name, text, disabled, title } of options)
+    input.append(element('option', { value: name, text, disabled, title }));
   input.value = value;
   input.addEventListener('change', () => change(input.value));
-  return { row: element('div', { class: 'row choice', title: about }, element('label', { for: id, text: label }), input), input, show: (v) => (input.value = v) };
+  const row = element('div', { class: 'row choice', title: about },
+    element('label', { for: id, text: label }), input);
+  return { row, input, show: (v) => (input.value = v) };
 }
 
 export function toggle({ key, label, value, about }, change) {
@@ -64,7 +73,15 @@ export function toggle({ key, label, value, about }, change) {
   const input = element('input', { type: 'checkbox', id, 'data-key': key });
   input.checked = value;
   input.addEventListener('change', () => change(input.checked));
-  return { row: element('div', { class: 'row check', title: about }, input, element('label', { for: id, text: label })), input };
+  const row = element('div', { class: 'row check', title: about }, input,
+    element('label', { for: id, text: label }));
+  return { row, input };
+}
+
+// The value of a parameter in a link: a word, true or false, a number.
+export function valueOf(text) {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return Number.isNaN(Number(text)) ? text : Number(text);
 }
 
 // The time step: the usual ones.
@@ -72,35 +89,54 @@ const STEPS_OF_TIME = [15, 30, 60, 120, 240, 480];
 export const stepText = (h) => `1/${Math.round(1 / h)} s`;
 export const stepSelect = (key, h, change, label = 'Time step') => {
   const rates = [...new Set([...STEPS_OF_TIME, Math.round(1 / h)])].sort((a, b) => a - b);
-  return select({ key, label, value: String(Math.round(1 / h)), options: rates.map((r) => ({ value: String(r), text: `1/${r} s` })), about: 'Simulated time of one step.' },
-    (v) => change(1 / Number(v)));
+  return select({
+    key, label, value: String(Math.round(1 / h)), about: 'Simulated time of one step.',
+    options: rates.map((r) => ({ value: String(r), text: `1/${r} s` })),
+  }, (v) => change(1 / Number(v)));
 };
 
 // The engine's methods and citations as a picker takes them.
-export const tableOf = (engine) => ({ registry: { integrators: engine.methods, citations: engine.citations }, integrator: (name) => engine.method(name) });
+export const tableOf = (engine) => ({
+  registry: { integrators: engine.methods, citations: engine.citations },
+  integrator: (name) => engine.method(name),
+});
 
 // The methods that people need first; the others are behind "all methods".
-export const FIRST = ['a-search', 'backward-euler', 'bdf2', 'implicit-midpoint', 'symplectic-euler', 'verlet', 'rk4', 'forward-euler'];
+export const FIRST = [
+  'a-search', 'backward-euler', 'bdf2', 'implicit-midpoint', 'symplectic-euler', 'verlet', 'rk4',
+  'forward-euler',
+];
 const NO_MOTION = ['static', 'runge-kutta']; // no method to choose: equilibria, and a family
 
 // Every method with its sentence, to choose from; what cannot be chosen says why.
 function allMethods(methods, offers, choose) {
-  const box = element('details', { class: 'all-methods', 'data-key': 'all' }, element('summary', { text: `All ${methods.length} methods` }));
+  const box = element('details', { class: 'all-methods', 'data-key': 'all' },
+    element('summary', { text: `All ${methods.length} methods` }));
+  const swatch = (name) =>
+    element('i', { class: 'swatch', style: `background:${tint(name)}`, 'aria-hidden': 'true' });
+  const entry = ({ name, summary }) => element('li', {},
+    element('button', {
+      type: 'button', 'data-choose': name, disabled: !!offers?.[name], onclick: () => choose(name),
+    }, swatch(name), element('b', { text: name })),
+    element('p', { text: offers?.[name] || summary }));
   box.addEventListener('toggle', () => {
-    if (box.children.length > 1) return;
-    box.append(element('ul', {}, ...methods.map((i) => element('li', {},
-      element('button', { type: 'button', 'data-choose': i.name, disabled: !!offers?.[i.name], onclick: () => choose(i.name) },
-        element('i', { class: 'swatch', style: `background:${tint(i.name)}`, 'aria-hidden': 'true' }), element('b', { text: i.name })),
-      element('p', { text: offers?.[i.name] || i.summary })))));
+    if (box.children.length === 1) box.append(element('ul', {}, ...methods.map(entry)));
   });
   return box;
 }
 
-// The menu of integrators with the sentence, the traits and the citation of the chosen one; below it, the integrator's own parameters.
-export function integratorPicker({ key = 'integrator', engine, offers, value, values, label = 'Integrator', fields = true, leave = [] }, change) {
+// The menu of integrators with the sentence, the traits and the citation of the chosen one; below
+// it, the integrator's own parameters.
+export function integratorPicker(options_, change) {
+  const { key = 'integrator', label = 'Integrator', engine, offers, value } = options_;
+  const { fields = true, leave = [] } = options_;
+  let { values } = options_;
   const methods = engine.registry.integrators.filter((i) => !NO_MOTION.includes(i.name));
-  const option = (i) => ({ value: i.name, text: i.name, disabled: !!offers?.[i.name], title: offers?.[i.name] || i.summary });
-  const options = [...new Set([...FIRST, value])].map((name) => engine.integrator(name)).filter(Boolean).map(option);
+  const option = ({ name, summary }) => ({
+    value: name, text: name, disabled: !!offers?.[name], title: offers?.[name] || summary,
+  });
+  const options = [...new Set([...FIRST, value])]
+    .map((name) => engine.integrator(name)).filter(Boolean).map(option);
   const about = element('div', { class: 'about', 'aria-live': 'polite' });
   const own = element('div', { class: 'fields' });
   const choose = (v) => {
@@ -110,7 +146,8 @@ export function integratorPicker({ key = 'integrator', engine, offers, value, va
   };
   const menu = select({ key, label, options, value }, choose);
   const all = allMethods(methods, offers, (name) => {
-    if (![...menu.input.options].some((o) => o.value === name)) menu.input.append(element('option', { value: name, text: name }));
+    if (![...menu.input.options].some((o) => o.value === name))
+      menu.input.append(element('option', { value: name, text: name }));
     menu.input.value = name;
     choose(name);
   });
@@ -119,8 +156,11 @@ export function integratorPicker({ key = 'integrator', engine, offers, value, va
   function tell(name) {
     const i = engine.integrator(name), citation = engine.registry.citations[i.citation];
     dot.style.background = tint(name);
-    about.replaceChildren(element('p', { text: i.summary }), element('p', { class: 'note', text: i.note }));
-    if (citation) about.append(element('details', {}, element('summary', { text: `[${i.citation}]` }), element('p', { text: citation })));
+    about.replaceChildren(element('p', { text: i.summary }),
+      element('p', { class: 'note', text: i.note }));
+    if (citation)
+      about.append(element('details', {}, element('summary', { text: `[${i.citation}]` }),
+        element('p', { text: citation })));
     own.replaceChildren();
     if (!fields) return;
     for (const f of i.fields) {
@@ -131,28 +171,44 @@ export function integratorPicker({ key = 'integrator', engine, offers, value, va
       });
       if (control) own.append(control.row);
     }
-    if (own.children.length) own.replaceChildren(element('details', {}, element('summary', { text: `Parameters of ${name}` }), ...own.children));
+    if (own.children.length)
+      own.replaceChildren(element('details', {},
+        element('summary', { text: `Parameters of ${name}` }), ...own.children));
   }
   tell(value);
-  return { node: element('div', { class: 'picker' }, menu.row, about, all), own, input: menu.input };
+  const node = element('div', { class: 'picker' }, menu.row, about, all);
+  return { node, own, input: menu.input };
 }
 
-// A control for one row of a field table; null for what a page cannot offer sensibly (tables of numbers).
+// A control for one row of a field table; null for what a page cannot offer sensibly (tables of
+// numbers).
 function fieldControl(f, value, change) {
   const at = value ?? f.default;
-  if (f.type === 'true or false') return toggle({ key: `i.${f.name}`, label: f.name, value: at === true || at === 1, about: f.summary }, change);
-  if (f.type === 'choice') return select({ key: `i.${f.name}`, label: f.name, options: f.words.map((w) => ({ value: w, text: w })), value: value ?? f.words[f.default], about: f.summary }, change);
+  const common = { key: `i.${f.name}`, label: f.name, about: f.summary };
+  if (f.type === 'true or false')
+    return toggle({ ...common, value: at === true || at === 1 }, change);
+  if (f.type === 'choice') {
+    const options = f.words.map((w) => ({ value: w, text: w }));
+    return select({ ...common, options, value: value ?? f.words[f.default] }, change);
+  }
   const closed = f.least !== null && f.most !== null && f.most - f.least <= 1000;
-  if ((f.type === 'number' || f.type === 'integer') && closed && f.default !== null)
-    return slider({ key: `i.${f.name}`, label: f.name, unit: f.unit, from: f.least, to: f.most, step: f.type === 'integer' ? 1 : undefined, value: at, about: f.summary }, change);
+  if ((f.type === 'number' || f.type === 'integer') && closed && f.default !== null) {
+    const step = f.type === 'integer' ? 1 : undefined;
+    return slider({ ...common, unit: f.unit, from: f.least, to: f.most, step, value: at }, change);
+  }
   if (f.type === 'list of numbers' && f.unit === 's')
-    return slider({ key: `i.${f.name}`, label: `${f.name} (0: none)`, unit: f.unit, from: 0, to: 30, step: 0.5, value: value ?? 0, about: f.summary }, (v) => change(v === 0 ? null : v));
+    return slider({
+      ...common, label: `${f.name} (0: none)`, unit: f.unit, from: 0, to: 30, step: 0.5,
+      value: value ?? 0,
+    }, (v) => change(v === 0 ? null : v));
   return null;
 }
 
 export function segmented({ key, label, options, value }, change) {
-  const group = element('div', { class: 'segmented', role: 'radiogroup', 'aria-label': label, 'data-key': key });
-  const show = (v) => [...group.children].forEach((b) => b.setAttribute('aria-checked', String(b.value === v)));
+  const group = element('div',
+    { class: 'segmented', role: 'radiogroup', 'aria-label': label, 'data-key': key });
+  const show = (v) => [...group.children]
+    .forEach((b) => b.setAttribute('aria-checked', String(b.value === v)));
   for (const o of options)
     group.append(element('button', {
       type: 'button', role: 'radio', value: o.value, text: o.text, title: o.title, onclick: () => {

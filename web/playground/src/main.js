@@ -11,19 +11,33 @@ import { Phase } from './phase.js';
 import { scenes } from './scenes.js';
 import { Stability } from './stability.js';
 
+const bench = (options) => (...place) => {
+  const [holder, engine, q, changed] = place;
+  return new Bench(holder, engine, options, q, changed);
+};
+const own = bench({ mode: 'one', choices: ['own'] });
 const tabs = {
-  cloth: { title: 'Cloth', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['cloth'] }, q, changed) },
-  soft: { title: 'Soft bodies', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['bunny', 'cube', 'bar', 'balls', 'dice'] }, q, changed) },
+  cloth: { title: 'Cloth', make: bench({ mode: 'one', choices: ['cloth'] }) },
+  soft: {
+    title: 'Soft bodies',
+    make: bench({ mode: 'one', choices: ['bunny', 'cube', 'bar', 'balls', 'dice'] }),
+  },
   dial: {
     title: 'Energy dial',
-    make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'dial', choices: ['cube', 'bar', 'balls'], intro: 'Set the energy; a-search steers the motion there, at this step.' }, q, changed),
+    make: bench({
+      mode: 'dial', choices: ['cube', 'bar', 'balls'],
+      intro: 'Set the energy; a-search steers the motion there, at this step.',
+    }),
   },
   phase: { title: 'Phase plane', make: (...a) => new Phase(...a) },
   stability: { title: 'Stability', make: (...a) => new Stability(...a) },
-  two: { title: 'Side by side', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'two', choices: ['cube', 'cloth', 'bar', 'balls'] }, q, changed) },
+  two: {
+    title: 'Side by side',
+    make: bench({ mode: 'two', choices: ['cube', 'cloth', 'bar', 'balls'] }),
+  },
   own: {
     title: 'Your own',
-    make: (root_, engine, q, changed) => (scenes.own && !refused ? new Bench(root_, engine, { mode: 'one', choices: ['own'] }, q, changed) : new DropZone(root_, refused, take, q)),
+    make: (...a) => (scenes.own && !refused ? own(...a) : new DropZone(a[0], refused, take, a[2])),
   },
 };
 
@@ -46,18 +60,22 @@ async function take(files) {
 }
 
 async function engineOfPage() {
-  const packed = Uint8Array.from(atob(document.getElementById('engine').textContent.trim()), (c) => c.charCodeAt(0));
+  const base64 = document.getElementById('engine').textContent.trim();
+  const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return createEngine({ threads: 1, wasm: new Uint8Array(await new Response(stream).arrayBuffer()) });
+  const wasm = new Uint8Array(await new Response(stream).arrayBuffer());
+  return createEngine({ threads: 1, wasm });
 }
 
-// The engine with threads lies beside a page that is served with the headers for shared memory; `?threads=N` in the address asks for N.
+// The engine with threads lies beside a page that is served with the headers for shared memory;
+// `?threads=N` in the address asks for N.
 const MOST_THREADS = 8;
 async function engineBeside() {
   const asked = parseInt(new URLSearchParams(location.search).get('threads'), 10);
   const threads = Math.min(MOST_THREADS, asked > 0 ? asked : navigator.hardwareConcurrency || 1);
   if (!window.crossOriginIsolated || threads < 2) throw new Error('one thread');
-  const locate = (name) => new URL(name.replace('threads/engine-threads', 'playground-threads'), document.baseURI).href;
+  const beside = (name) => name.replace('threads/engine-threads', 'playground-threads');
+  const locate = (name) => new URL(beside(name), document.baseURI).href;
   return createEngine({ threads, locate });
 }
 
@@ -65,7 +83,8 @@ const root = document.getElementById('tab'), bar = document.getElementById('tabs
 const views = {
   chapter: {
     title: 'Learn', label: 'Chapters',
-    tabs: Object.fromEntries(chapters.map((c, i) => [c.id, { title: c.tab, number: i + 1, make: (...a) => new Guide(...a) }])),
+    tabs: Object.fromEntries(chapters.map(({ id, tab }, i) =>
+      [id, { title: tab, number: i + 1, make: (...a) => new Guide(...a) }])),
   },
   tab: { title: 'Play', label: 'What to look at', tabs },
 };
@@ -78,7 +97,8 @@ function params() {
 
 // The link always says what is shown.
 function write() {
-  linked = '#' + new URLSearchParams([[view, places[view]], ...(current?.params() || [])]).toString();
+  const q = new URLSearchParams([[view, places[view]], ...(current?.params() || [])]);
+  linked = `#${q}`;
   history.replaceState(null, '', linked);
 }
 
@@ -87,10 +107,11 @@ function showTabs(fresh) {
   const { label, tabs: list } = views[view];
   if (fresh) {
     bar.setAttribute('aria-label', label);
-    bar.replaceChildren(...Object.entries(list).map(([name, { title, number }]) => element('button', {
+    const tab = ([name, { title, number }]) => element('button', {
       type: 'button', role: 'tab', id: `${view}-${name}`, 'data-tab': name, 'aria-controls': 'tab',
       onclick: () => open(new URLSearchParams({ [view]: name })),
-    }, ...(number ? [element('span', { class: 'number', text: `${number} ` })] : []), title)));
+    }, ...(number ? [element('span', { class: 'number', text: `${number} ` })] : []), title);
+    bar.replaceChildren(...Object.entries(list).map(tab));
   }
   for (const b of bar.children) {
     const chosen = b.dataset.tab === places[view];
@@ -98,7 +119,8 @@ function showTabs(fresh) {
     b.tabIndex = chosen ? 0 : -1;
     if (chosen) bar.scrollLeft = b.offsetLeft - bar.offsetLeft - 60; // on a phone not all fit
   }
-  for (const b of viewSwitch.children) b.setAttribute('aria-pressed', String(b.dataset.view === view));
+  for (const b of viewSwitch.children)
+    b.setAttribute('aria-pressed', String(b.dataset.view === view));
 }
 
 function open(q) {
@@ -123,11 +145,16 @@ function open(q) {
 
 const viewSwitch = document.getElementById('views');
 for (const [name, { title }] of Object.entries(views))
-  viewSwitch.append(element('button', { type: 'button', 'data-view': name, text: title, onclick: () => open(new URLSearchParams({ [name]: places[name] })) }));
+  viewSwitch.append(element('button', {
+    type: 'button', 'data-view': name, text: title,
+    onclick: () => open(new URLSearchParams({ [name]: places[name] })),
+  }));
 
+const night = matchMedia('(prefers-color-scheme: dark)');
+const isDark = () => document.documentElement.dataset.theme === 'dark';
 function theme(choice) {
   if (choice) document.documentElement.dataset.theme = choice;
-  const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  const dark = document.documentElement.dataset.theme ? isDark() : night.matches;
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
   themeButton.setAttribute('aria-pressed', String(dark));
   themeButton.textContent = dark ? 'Light' : 'Dark';
@@ -136,8 +163,8 @@ function theme(choice) {
 }
 
 const themeButton = document.getElementById('theme');
-themeButton.addEventListener('click', () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => theme(e.matches ? 'dark' : 'light'));
+themeButton.addEventListener('click', () => theme(isDark() ? 'light' : 'dark'));
+night.addEventListener('change', (e) => theme(e.matches ? 'dark' : 'light'));
 
 const shareButton = document.getElementById('share');
 shareButton.addEventListener('click', async () => {
@@ -154,12 +181,14 @@ shareButton.addEventListener('click', async () => {
 bar.addEventListener('keydown', (e) => {
   const turn = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
   if (!turn) return;
-  const list = [...bar.children], next = list[(list.indexOf(document.activeElement) + turn + list.length) % list.length];
+  const list = [...bar.children], at = list.indexOf(document.activeElement);
+  const next = list[(at + turn + list.length) % list.length];
   next.focus();
   next.click();
 });
+const CONTROLS = /^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY)$/;
 addEventListener('keydown', (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY)$/.test(e.target.tagName)) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || CONTROLS.test(e.target.tagName)) return;
   if (current?.key(e)) e.preventDefault();
 });
 addEventListener('dragover', (e) => {
@@ -183,16 +212,23 @@ function tick(now) {
   requestAnimationFrame(tick);
 }
 
-const brio = (window.brio = { get bench() { return current; }, open: (text) => open(new URLSearchParams(text)) });
+const brio = (window.brio = {
+  get bench() {
+    return current;
+  },
+  open: (text) => open(new URLSearchParams(text)),
+});
 theme();
 engineBeside().catch(engineOfPage).then((engine) => {
   brio.engine = engine;
   tintPage(engine.methods.map((m) => m.name));
-  document.getElementById('threads').textContent = engine.threads > 1 ? `${engine.threads} threads` : '1 thread';
+  const count = engine.threads > 1 ? `${engine.threads} threads` : '1 thread';
+  document.getElementById('threads').textContent = count;
   open(params());
   requestAnimationFrame(tick);
   document.documentElement.dataset.ready = Math.round(performance.now());
 }).catch((e) => {
-  root.textContent = `The page could not be started: ${e.message}. It needs a browser of 2023 or later with WebAssembly SIMD and WebGL.`;
+  root.textContent = `The page could not be started: ${e.message}. ` +
+    'It needs a browser of 2023 or later with WebAssembly SIMD and WebGL.';
   throw e;
 });

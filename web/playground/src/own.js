@@ -16,7 +16,8 @@ const CAGE = 10;          // cells along the longest side of a surface that is f
 export class OwnError extends Error {}
 
 const inNumbers = (n) => n.toLocaleString('en-US');
-const live = (name) => `\u201cbrio live ${name}\u201d runs it in the native engine and shows it in the browser.`;
+const live = (name) =>
+  `\u201cbrio live ${name}\u201d runs it in the native engine and shows it in the browser.`;
 // What needs more memory than a machine has is not offered to it.
 const GIGABYTES = 64;
 export const tooLarge = (name, why) => {
@@ -25,11 +26,13 @@ export const tooLarge = (name, why) => {
   return need > GIGABYTES ? told : `${told} ${live(name)}`;
 };
 export const tooSlow = (name, vertices) =>
-  `${name} has ${inNumbers(vertices)} vertices: a step takes more than ${LIMIT / 1000} s in a page. ${live(name)}`;
+  `${name} has ${inNumbers(vertices)} vertices: a step takes more than ${LIMIT / 1000} s in a ` +
+  `page. ${live(name)}`;
 
 async function read(files) {
   const bytes = files.reduce((sum, f) => sum + f.size, 0), contents = {};
-  if (bytes > BYTES) throw new OwnError(tooLarge(files[0].name, `the files have ${Math.round(bytes / 1e6)} MB`));
+  if (bytes > BYTES)
+    throw new OwnError(tooLarge(files[0].name, `the files have ${Math.round(bytes / 1e6)} MB`));
   for (const f of files) contents[f.name] = new Uint8Array(await f.arrayBuffer());
   return contents;
 }
@@ -75,18 +78,22 @@ const box = (x) => {
 // A mesh alone falls on a floor: tets as flesh, a closed surface on a cage, any other as cotton.
 function around(engine, name, files) {
   const kinds = [
-    { material: 'flesh' }, { kind: 'solid', material: 'flesh', cage: CAGE }, { kind: 'shell', material: 'cotton' },
+    { material: 'flesh' },
+    { kind: 'solid', material: 'flesh', cage: CAGE },
+    { kind: 'shell', material: 'cotton' },
   ];
   const refused = [];
   for (const kind of kinds) {
     try {
       const body = { name: name.replace(/\.\w+$/, ''), mesh: name, ...kind };
-      const { low, high, size } = probe(engine, { bodies: [body] }, files, (w) => box(w.positions(0)));
-      const scale = SIZE / size, place = [0, 1, 2].map((k) => -scale * (k === 1 ? low[1] : (low[k] + high[k]) / 2));
+      const extent = (w) => box(w.positions(0));
+      const { low, high, size } = probe(engine, { bodies: [body] }, files, extent);
+      const scale = SIZE / size, place = (k) => -scale * (low[k] + high[k]) / 2;
+      const translate = [place(0), SIZE / 4 - scale * low[1], place(2)];
       return {
         title: name, time: { h: '1/60' }, integrator: 'a-search', quality: 'preview',
         contact: { type: 'ipc', mu: 0.3 },
-        bodies: [{ ...body, transform: { scale, translate: [place[0], place[1] + SIZE / 4, place[2]] } }],
+        bodies: [{ ...body, transform: { scale, translate } }],
         obstacles: [{ type: 'plane', name: 'floor', normal: [0, 1, 0] }],
       };
     } catch (e) {
@@ -109,21 +116,30 @@ const asked = (scene) => {
 export async function openFiles(engine, list) {
   const contents = await read([...list]), names = Object.keys(contents);
   const name = names.find((n) => SCENE.test(n)) ?? names.find((n) => MESH.test(n));
-  if (!name) throw new OwnError(`${names[0]} is neither a scene (.yaml, .json) nor a mesh (.obj, .msh, .ply, .stl, ...).`);
-  const scene = SCENE.test(name) ? nearby(parse(name, new TextDecoder().decode(contents[name])), names) : around(engine, name, contents);
+  if (!name)
+    throw new OwnError(`${names[0]} is neither a scene (.yaml, .json) nor a mesh ` +
+      '(.obj, .msh, .ply, .stl, ...).');
+  const scene = SCENE.test(name)
+    ? nearby(parse(name, new TextDecoder().decode(contents[name])), names)
+    : around(engine, name, contents);
   let seen;
   try {
-    seen = probe(engine, scene, contents, (w) => ({ vertices: w.vertices(), ...box(w.positions().slice(0, 3 * w.vertices())) }));
+    seen = probe(engine, scene, contents, (w) =>
+      ({ vertices: w.vertices(), ...box(w.positions().slice(0, 3 * w.vertices())) }));
   } catch (e) {
     if (!(e instanceof BrioError)) throw e;
     if (/TOO_LARGE|MEMORY/.test(e.status)) throw new OwnError(tooLarge(name, e.message));
-    throw new OwnError(e.message + (/there is no file/.test(e.message) ? '. Drop it together with the scene.' : ''));
+    const lacks = /there is no file/.test(e.message);
+    throw new OwnError(e.message + (lacks ? '. Drop it together with the scene.' : ''));
   }
   const { vertices, low, high, size } = seen;
-  if (vertices > VERTICES) throw new OwnError(tooLarge(name, `it has ${inNumbers(vertices)} vertices, and ${inNumbers(VERTICES)} are what a page keeps up with`));
+  if (vertices > VERTICES)
+    throw new OwnError(tooLarge(name, `it has ${inNumbers(vertices)} vertices, and ` +
+      `${inNumbers(VERTICES)} are what a page keeps up with`));
   const middle = low.map((v, k) => (v + high[k]) / 2);
   scenes.own = {
-    title: scene.title || name, about: `${name}: ${inNumbers(vertices)} vertices. Drop other files to open them.`, tools: ['grab'], controls: [],
+    title: scene.title || name, tools: ['grab'], controls: [],
+    about: `${name}: ${inNumbers(vertices)} vertices. Drop other files to open them.`,
     ...asked(scene), solver: 'newton', solvers: ['newton'],
     camera: { at: middle.map((v, k) => v + [0.55, 0.4, 1.25][k] * size), to: middle },
     own: scene, files: contents, name, size, limit: LIMIT,
@@ -134,12 +150,16 @@ export async function openFiles(engine, list) {
 export class DropZone {
   constructor(root, said, choose, q) {
     this.play = q.get('play');
-    const input = element('input', { type: 'file', multiple: true, id: 'own-files', 'aria-label': 'A scene or a mesh' });
+    const input = element('input',
+      { type: 'file', multiple: true, id: 'own-files', 'aria-label': 'A scene or a mesh' });
     input.addEventListener('change', () => choose(input.files));
     this.message = element('div', { class: 'message', role: 'alert', hidden: !said, text: said });
     root.replaceChildren(element('section', { class: 'zone' },
       element('h2', { text: 'Your own scene or mesh' }),
-      element('p', { text: 'Drop files anywhere on this page: a scene (.yaml, .json) with the files that it names, or a mesh alone, which then falls on a floor. They stay on this machine.' }),
+      element('p', {
+        text: 'Drop files anywhere on this page: a scene (.yaml, .json) with the files that it ' +
+          'names, or a mesh alone, which then falls on a floor. They stay on this machine.',
+      }),
       input, this.message), element('aside', { class: 'panel', hidden: true }));
   }
   params() { return new URLSearchParams(this.play === null ? {} : { play: this.play }); }

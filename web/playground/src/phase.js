@@ -1,15 +1,21 @@
-// The phase plane: an oscillator or a pendulum under several integrators at once, each run by the engine.
+// The phase plane: an oscillator or a pendulum under several integrators at once, each run by the
+// engine.
 import { Chart, short } from './charts.js';
 import { colour, tint } from './colours.js';
 import { FIRST, element, select, slider, stepSelect } from './controls.js';
 import { BrioError } from 'brio-engine';
-import { axes, css, fit, oscillatorPhase, oscillatorScene, pendulumPhase, pendulumScene } from './point.js';
+import {
+  axes, css, fit, oscillatorPhase, oscillatorScene, pendulumPhase, pendulumScene,
+} from './point.js';
 
 const MOST = 8;
 const EXPLODED = 1e6; // times the energy of the start
+const swatch = (name) => element('i', { class: 'swatch', style: `background:${tint(name)}` });
 const systems = {
   oscillator: {
-    title: 'Oscillator', about: 'A mass on a spring, m x″ = −k x − d x′. Every method draws its own orbit; the grey curve is the energy of the start.',
+    title: 'Oscillator',
+    about: 'A mass on a spring, m x″ = −k x − d x′. Every method draws its own orbit; the grey ' +
+      'curve is the energy of the start.',
     controls: [
       { key: 'k', label: 'Stiffness k', unit: 'N/m', from: 1, to: 100, log: true, value: 10 },
       { key: 'm', label: 'Mass m', unit: 'kg', from: 0.1, to: 10, log: true, value: 1 },
@@ -24,11 +30,14 @@ const systems = {
     },
     level: (p) => {
       const w = Math.sqrt(p.k / p.m), a = Math.hypot(1, p.v / w);
-      return Array.from({ length: 121 }, (_, i) => [a * Math.cos(i * Math.PI / 60), a * w * Math.sin(i * Math.PI / 60)]);
+      return Array.from({ length: 121 }, (_, i) => i * Math.PI / 60)
+        .map((t) => [a * Math.cos(t), a * w * Math.sin(t)]);
     },
   },
   pendulum: {
-    title: 'Pendulum', about: 'A mass on a rigid rod of 1 m. Methods that take rods can be chosen; the grey curve is the energy of the start.',
+    title: 'Pendulum',
+    about: 'A mass on a rigid rod of 1 m. Methods that take rods can be chosen; the grey curve ' +
+      'is the energy of the start.',
     controls: [
       { key: 'g', label: 'Gravity g', unit: 'm/s²', from: 1, to: 25, step: 0.1, value: 9.8 },
       { key: 'm', label: 'Mass m', unit: 'kg', from: 0.1, to: 10, log: true, value: 1 },
@@ -36,7 +45,8 @@ const systems = {
       { key: 'angle', label: 'First angle', unit: '°', from: 5, to: 175, step: 5, value: 120 },
     ],
     chosen: ['backward-euler', 'bdf2', 'variational'],
-    h: 1 / 30, scene: pendulumScene, phase: pendulumPhase, labels: ['angle, rad', 'angular velocity, rad/s'],
+    h: 1 / 30, scene: pendulumScene, phase: pendulumPhase,
+    labels: ['angle, rad', 'angular velocity, rad/s'],
     span: (p) => [3.4, 1.25 * Math.sqrt(2 * p.g * (1 - Math.cos(p.angle * Math.PI / 180))) + 0.1],
     level: (p) => {
       const a = p.angle * Math.PI / 180, top = Array.from({ length: 81 }, (_, i) => {
@@ -53,17 +63,27 @@ export class Phase {
     Object.assign(this, { root, engine, changed, playing: params.get('play') !== '0', behind: 0 });
     this.name = systems[params.get('system')] ? params.get('system') : 'oscillator';
     this.system = systems[this.name];
-    this.p = Object.fromEntries(this.system.controls.map((c) => [c.key, params.has(c.key) && Number.isFinite(Number(params.get(c.key))) ? Math.min(c.to, Math.max(c.from, Number(params.get(c.key)))) : c.value]));
+    const asked = ({ key, from, to, value }) => {
+      const given = Number(params.get(key));
+      if (!params.has(key) || !Number.isFinite(given)) return value;
+      return Math.min(to, Math.max(from, given));
+    };
+    this.p = Object.fromEntries(this.system.controls.map((c) => [c.key, asked(c)]));
     const rate = Number(params.get('h'));
     this.p.h = rate >= 1 && rate <= 1e5 ? 1 / rate : this.system.h;
-    this.chosen = params.has('integrators') ? params.get('integrators').split(',').filter((n) => engine.method(n)).slice(0, MOST) : [...this.system.chosen];
+    this.chosen = params.has('integrators')
+      ? params.get('integrators').split(',').filter((n) => engine.method(n)).slice(0, MOST)
+      : [...this.system.chosen];
     this.build();
     this.start();
   }
 
   params() {
-    const q = new URLSearchParams({ system: this.name, integrators: this.chosen.join(','), h: Math.round(1 / this.p.h) });
-    for (const c of this.system.controls) if (this.p[c.key] !== c.value) q.set(c.key, this.p[c.key]);
+    const q = new URLSearchParams({
+      system: this.name, integrators: this.chosen.join(','), h: Math.round(1 / this.p.h),
+    });
+    for (const { key, value } of this.system.controls)
+      if (this.p[key] !== value) q.set(key, this.p[key]);
     if (!this.playing) q.set('play', '0');
     return q;
   }
@@ -71,40 +91,64 @@ export class Phase {
   build() {
     this.canvas = element('canvas', { class: 'plane', role: 'img', tabindex: 0 });
     this.message = element('div', { class: 'message', role: 'alert', hidden: true });
-    this.play = element('button', { type: 'button', class: 'primary', 'data-key': 'play', onclick: () => this.setPlaying(!this.playing) });
+    const button = (key, text, onclick) =>
+      element('button', { type: 'button', 'data-key': key, text, onclick });
+    this.play = button('play', '', () => this.setPlaying(!this.playing));
+    this.play.classList.add('primary');
     this.status = element('span', { class: 'status' });
-    const toolbar = element('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Simulation' }, this.play,
-      element('button', { type: 'button', 'data-key': 'step', text: 'Step', onclick: () => this.single() }),
-      element('button', { type: 'button', 'data-key': 'reset', text: 'Reset', onclick: () => this.start() }), this.status);
-    this.charts = element('div', { class: 'charts', style: 'grid-template-columns: minmax(0, 1fr)' });
+    const toolbar = element('div',
+      { class: 'toolbar', role: 'toolbar', 'aria-label': 'Simulation' }, this.play,
+      button('step', 'Step', () => this.single()),
+      button('reset', 'Reset', () => this.start()), this.status);
+    this.charts = element('div',
+      { class: 'charts', style: 'grid-template-columns: minmax(0, 1fr)' });
     this.panel = element('aside', { class: 'panel', 'aria-label': 'Settings' });
-    this.root.replaceChildren(element('section', { class: 'main' }, element('div', { class: 'stages' }, element('div', { class: 'stage' }, this.canvas), this.message), toolbar, this.charts), this.panel);
+    const stages = element('div', { class: 'stages' },
+      element('div', { class: 'stage' }, this.canvas), this.message);
+    this.root.replaceChildren(
+      element('section', { class: 'main' }, stages, toolbar, this.charts), this.panel);
     this.setPlaying(this.playing);
     this.buildPanel();
+  }
+
+  // One row for each method: those that people need first, the others behind "all methods".
+  methodChecks(offers) {
+    const checks = element('div', { role: 'group', 'aria-label': 'Integrators' });
+    const first = element('div', { class: 'checks' }), rest = element('div', { class: 'checks' });
+    const seen = new Set([...FIRST, ...this.chosen]);
+    const choose = (name, on) => {
+      const others = this.chosen.filter((n) => n !== name);
+      this.chosen = on ? [...others, name].slice(-MOST) : others;
+      for (const c of checks.querySelectorAll('input'))
+        c.checked = this.chosen.includes(c.dataset.method);
+      this.start();
+    };
+    for (const { name, summary, citation } of this.engine.methods) {
+      if (['static', 'runge-kutta', 'pbd-verlet'].includes(name)) continue;
+      const id = `method-${name}`, disabled = !!offers[name];
+      const input = element('input', { type: 'checkbox', id, 'data-method': name, disabled });
+      input.checked = this.chosen.includes(name);
+      input.addEventListener('change', () => choose(name, input.checked));
+      const title = offers[name] || `${summary} [${citation}]`;
+      (seen.has(name) ? first : rest).append(element('div', { class: 'row check', title }, input,
+        element('label', { for: id }, swatch(name), name)));
+    }
+    checks.append(first, element('details', { class: 'all-methods', 'data-key': 'all' },
+      element('summary', { text: 'All methods' }), rest));
+    return checks;
   }
 
   buildPanel() {
     const { engine, system, p } = this;
     const probe = engine.world(system.scene(p, 'backward-euler', {})), offers = probe.methods();
     probe.dispose();
-    const checks = element('div', { role: 'group', 'aria-label': 'Integrators' }), first = element('div', { class: 'checks' }), rest = element('div', { class: 'checks' });
-    const seen = new Set([...FIRST, ...this.chosen]);
-    for (const i of engine.methods) {
-      if (['static', 'runge-kutta', 'pbd-verlet'].includes(i.name)) continue;
-      const id = `method-${i.name}`, input = element('input', { type: 'checkbox', id, 'data-method': i.name, disabled: !!offers[i.name] });
-      input.checked = this.chosen.includes(i.name);
-      input.addEventListener('change', () => {
-        this.chosen = input.checked ? [...this.chosen, i.name].slice(-MOST) : this.chosen.filter((n) => n !== i.name);
-        checks.querySelectorAll('input').forEach((c) => (c.checked = this.chosen.includes(c.dataset.method)));
-        this.start();
-      });
-      (seen.has(i.name) ? first : rest).append(element('div', { class: 'row check', title: offers[i.name] || `${i.summary} [${i.citation}]` }, input,
-        element('label', { for: id }, element('i', { class: 'swatch', style: `background:${tint(i.name)}` }), i.name)));
-    }
-    checks.append(first, element('details', { class: 'all-methods', 'data-key': 'all' }, element('summary', { text: 'All methods' }), rest));
+    const checks = this.methodChecks(offers);
     this.sentences = element('div', { class: 'about' });
     this.panel.replaceChildren(
-      select({ key: 'system', label: 'System', value: this.name, options: Object.entries(systems).map(([k, s]) => ({ value: k, text: s.title })) }, (v) => this.changed(new URLSearchParams({ system: v }))).row,
+      select({
+        key: 'system', label: 'System', value: this.name,
+        options: Object.entries(systems).map(([k, s]) => ({ value: k, text: s.title })),
+      }, (v) => this.changed(new URLSearchParams({ system: v }))).row,
       element('p', { class: 'lead', text: system.about }),
       stepSelect('h', p.h, (h) => {
         p.h = h;
@@ -133,10 +177,14 @@ export class Phase {
     this.first = this.worlds[0]?.world.ledger().total ?? 1;
     const scale = this.name === 'pendulum' ? 2 * this.p.g * this.p.m : Math.abs(this.first);
     this.energy?.dispose();
-    this.energy = new Chart(this.charts, { title: 'Energy', unit: 'J', window: 15, cap: 3 * scale, series: this.worlds.map((r) => ({ label: r.name, colour: () => colour(r.name) })) });
+    this.energy = new Chart(this.charts, {
+      title: 'Energy', unit: 'J', window: 15, cap: 3 * scale,
+      series: this.worlds.map((r) => ({ label: r.name, colour: () => colour(r.name) })),
+    });
     this.sentences.replaceChildren(...this.worlds.map((r) => {
       const i = this.engine.method(r.name);
-      return element('p', { title: this.engine.citations[i.citation] }, element('i', { class: 'swatch', style: `background:${tint(r.name)}` }), element('b', { text: `${r.name}: ` }), `${i.summary} [${i.citation}]`);
+      return element('p', { title: this.engine.citations[i.citation] }, swatch(r.name),
+        element('b', { text: `${r.name}: ` }), `${i.summary} [${i.citation}]`);
     }));
     this.record();
     this.changed();
@@ -167,7 +215,8 @@ export class Phase {
           continue;
         }
         r.trail.push(this.system.phase(r.world));
-        if (r.world.ledger().total > EXPLODED * Math.max(1e-9, Math.abs(this.first))) this.exploded(r);
+        if (r.world.ledger().total > EXPLODED * Math.max(1e-9, Math.abs(this.first)))
+          this.exploded(r);
         if (r.trail.length > 1500) r.trail.shift();
       }
     return count;
@@ -175,10 +224,12 @@ export class Phase {
 
   exploded(r) {
     r.running = false;
-    const limit = this.engine.stableLimit(r.name), why = limit > 0
-      ? `its step is longer than ${short(limit)} over the frequency, which is as far as it is stable`
+    const limit = this.engine.stableLimit(r.name);
+    const why = limit > 0
+      ? `its step is longer than ${short(limit)} over the frequency, where its stability ends`
       : 'it adds energy in every step, however short';
-    this.say(`${r.name} has exploded at ${short(r.world.time)} s: ${why}. Shorten the step or take another method.`);
+    this.say(`${r.name} has exploded at ${short(r.world.time)} s: ${why}. ` +
+      'Shorten the step or take another method.');
   }
 
   single() {
@@ -208,11 +259,15 @@ export class Phase {
   }
 
   draw() {
-    const { g, w, h } = this.area, narrow = w < 500, box = { left: narrow ? 52 : 62, top: 16, width: w - (narrow ? 64 : 84), height: h - 66 };
+    const { g, w, h } = this.area, left = w < 500 ? 52 : 62;
+    const box = { left, top: 16, width: w - left - (w < 500 ? 12 : 22), height: h - 66 };
     const [X, Y] = this.system.span(this.p);
-    const place = ([x, y]) => [box.left + box.width * (x + X) / (2 * X), box.top + box.height * (1 - (y + Y) / (2 * Y))];
+    const place = ([x, y]) => [
+      box.left + box.width * (x + X) / (2 * X), box.top + box.height * (1 - (y + Y) / (2 * Y)),
+    ];
     g.clearRect(0, 0, w, h);
-    axes(g, box, { from: -X, to: X, label: this.system.labels[0] }, { from: -Y, to: Y, label: this.system.labels[1] });
+    const [across, up] = this.system.labels;
+    axes(g, box, { from: -X, to: X, label: across }, { from: -Y, to: Y, label: up });
     g.save();
     g.beginPath();
     g.rect(box.left, box.top, box.width, box.height);
@@ -242,13 +297,16 @@ export class Phase {
     const now = performance.now();
     if (!this.drawn || now - this.drawn > 90) {
       this.energy.draw();
-      this.canvas.setAttribute('aria-label', `Phase plane of ${this.worlds.map((r) => r.name).join(', ')}`);
+      const names = this.worlds.map((r) => r.name).join(', ');
+      this.canvas.setAttribute('aria-label', `Phase plane of ${names}`);
       this.drawn = now;
     }
   }
 
   key(e) {
-    const does = { ' ': () => this.setPlaying(!this.playing), r: () => this.start(), s: () => this.single() }[e.key.toLowerCase()];
+    const does = {
+      ' ': () => this.setPlaying(!this.playing), r: () => this.start(), s: () => this.single(),
+    }[e.key.toLowerCase()];
     does?.();
     return !!does;
   }

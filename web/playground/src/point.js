@@ -4,8 +4,9 @@ export const oscillatorScene = ({ k, m, d, h, x = 1, v = 0 }, integrator, values
   solver: { type: 'newton', tol: 1e-12, linear: 'ldlt', max_halvings: 0 },
   damping: [{ type: 'ether-drag', k: d }],
   bodies: [{
-    name: 'mass', kind: 'points', shape: { type: 'line', length: x, cells: 1 }, material: { type: 'mass', vertex_mass: m },
-    velocity: { linear: [v, 0, 0] }, fix: [{ vertices: [0] }], attach: [{ vertices: [1], k, point: [0, 0, 0] }],
+    name: 'mass', kind: 'points', shape: { type: 'line', length: x, cells: 1 },
+    material: { type: 'mass', vertex_mass: m }, velocity: { linear: [v, 0, 0] },
+    fix: [{ vertices: [0] }], attach: [{ vertices: [1], k, point: [0, 0, 0] }],
   }],
 });
 
@@ -14,7 +15,8 @@ export const pendulumScene = ({ g, m, d, h, angle }, integrator, values) => ({
   solver: { type: 'newton', tol: 1e-12, linear: 'ldlt' },
   damping: [{ type: 'ether-drag', k: d }],
   bodies: [{
-    name: 'bob', kind: 'points', shape: { type: 'line', length: 1, cells: 1 }, material: { type: 'mass', vertex_mass: m },
+    name: 'bob', kind: 'points', shape: { type: 'line', length: 1, cells: 1 },
+    material: { type: 'mass', vertex_mass: m },
     transform: { rotate: [[0, 0, 1], angle - 90] }, fix: [{ vertices: [0] }],
   }],
   constraints: [{ type: 'rod', a: ['bob', 0], b: ['bob', 1] }],
@@ -31,7 +33,8 @@ export function pendulumPhase(world) {
 
 // A canvas that is as sharp as the screen.
 export function fit(canvas) {
-  const { clientWidth: w, clientHeight: h } = canvas.parentElement, s = Math.min(2, devicePixelRatio);
+  const { clientWidth: w, clientHeight: h } = canvas.parentElement;
+  const s = Math.min(2, devicePixelRatio);
   canvas.width = Math.max(1, Math.round(w * s));
   canvas.height = Math.max(1, Math.round(h * s));
   const g = canvas.getContext('2d');
@@ -39,7 +42,8 @@ export function fit(canvas) {
   return { g, w, h };
 }
 
-export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const css = (name) =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // Axes with round numbers. `place` maps values to pixels; inverted y.
 export function axes(g, { left, top, width, height }, x, y) {
@@ -50,7 +54,8 @@ export function axes(g, { left, top, width, height }, x, y) {
   g.font = '12px system-ui, sans-serif';
   g.lineWidth = 1;
   const text = (v) => String(Number(v.toPrecision(6))).replace('-', '−');
-  const sx = step(x.from, x.to, Math.max(4, width / 90)), sy = step(y.from, y.to, Math.max(2, height / 60));
+  const sx = step(x.from, x.to, Math.max(4, width / 90));
+  const sy = step(y.from, y.to, Math.max(2, height / 60));
   for (let v = Math.ceil(x.from / sx) * sx; v <= x.to + 1e-9 * sx; v += sx) {
     const p = left + width * (v - x.from) / (x.to - x.from);
     g.strokeStyle = css('--grid');

@@ -1,22 +1,35 @@
-// Where a method is stable: the radius of its matrix over X = h d/m and Y = h²k/m [Shinya2004], measured by the engine, and the motion at one point.
+// Where a method is stable: the radius of its matrix over X = h d/m and Y = h²k/m [Shinya2004],
+// measured by the engine, and the motion at one point.
 import { Chart, short } from './charts.js';
 import { colour } from './colours.js';
-import { element, integratorPicker, select, tableOf } from './controls.js';
+import { element, integratorPicker, select, tableOf, valueOf } from './controls.js';
 import { BrioError } from 'brio-engine';
 import { Diagram } from './diagram.js';
 import { axes, css, fit, oscillatorScene } from './point.js';
 
 const STEPS = 60, SLICE = 14; // ms of measuring in a picture
-const ranges = { near: { title: 'X to 4, Y to 6', X: 4, Y: 6 }, far: { title: 'X to 20, Y to 40', X: 20, Y: 40 }, small: { title: 'X to 1, Y to 1', X: 1, Y: 1 } };
+const ranges = {
+  near: { title: 'X to 4, Y to 6', X: 4, Y: 6 },
+  far: { title: 'X to 20, Y to 40', X: 20, Y: 40 },
+  small: { title: 'X to 1, Y to 1', X: 1, Y: 1 },
+};
+// Energy control has a matrix only where its alpha is fixed.
+const fixedAlpha = ({ fields }) =>
+  (fields.some((f) => f.name === 'alpha' && f.default === null) ? { alpha: 1 } : {});
+const inside = (value, least, most) => Math.min(most, Math.max(least, value));
 
 export class Stability {
   constructor(root, engine, params, changed) {
     Object.assign(this, { root, engine, changed });
-    this.name = engine.method(params.get('integrator')) ? params.get('integrator') : 'symplectic-euler';
+    const asked = params.get('integrator');
+    this.name = engine.method(asked) ? asked : 'symplectic-euler';
     this.values = {};
-    for (const [k, v] of params) if (k.startsWith('i.')) this.values[k.slice(2)] = v === 'true' ? true : v === 'false' ? false : Number.isNaN(Number(v)) ? v : Number(v);
+    for (const [k, v] of params) if (k.startsWith('i.')) this.values[k.slice(2)] = valueOf(v);
     this.range = ranges[params.get('range')] ? params.get('range') : 'near';
-    const place = (key, standard) => (params.has(key) && Number.isFinite(Number(params.get(key))) ? Math.max(0, Number(params.get(key))) : standard);
+    const place = (key, standard) => {
+      const given = Number(params.get(key));
+      return params.has(key) && Number.isFinite(given) ? Math.max(0, given) : standard;
+    };
     this.X = place('X', 0.4);
     this.Y = Math.max(1e-6, place('Y', 2));
     this.diagram = new Diagram();
@@ -36,32 +49,65 @@ export class Stability {
   }
 
   build() {
-    this.canvas = element('canvas', { class: 'plane', tabindex: 0, role: 'application', 'aria-label': 'Stability diagram: arrow keys move the point' });
+    this.canvas = element('canvas', {
+      class: 'plane', tabindex: 0, role: 'application',
+      'aria-label': 'Stability diagram: arrow keys move the point',
+    });
     this.message = element('div', { class: 'message', role: 'alert', hidden: true });
-    this.charts = element('div', { class: 'charts', style: 'grid-template-columns: minmax(0, 1fr)' });
+    this.charts = element('div',
+      { class: 'charts', style: 'grid-template-columns: minmax(0, 1fr)' });
     this.panel = element('aside', { class: 'panel', 'aria-label': 'Settings' });
-    const legend = element('div', { class: 'toolbar legend' }, ...[['--fades', 'vibrations decay'], ['--keeps', 'they keep their size'], ['--grows', 'they grow']].map(([c, t]) => element('span', {}, element('i', { style: `background:var(${c})` }), t)));
-    this.root.replaceChildren(element('section', { class: 'main' }, element('div', { class: 'stages' }, element('div', { class: 'stage' }, this.canvas), this.message), legend, this.charts), this.panel);
-    const picker = integratorPicker({ engine: tableOf(this.engine), offers: this.withoutMatrix(), value: this.name, values: this.values }, (name, values) => {
+    const key = ([name, says]) =>
+      element('span', {}, element('i', { style: `background:var(--${name})` }), says);
+    const keys = [
+      ['fades', 'vibrations decay'], ['keeps', 'they keep their size'], ['grows', 'they grow'],
+    ].map(key);
+    const stages = element('div', { class: 'stages' },
+      element('div', { class: 'stage' }, this.canvas), this.message);
+    this.root.replaceChildren(element('section', { class: 'main' }, stages,
+      element('div', { class: 'toolbar legend' }, ...keys), this.charts), this.panel);
+    const picker = integratorPicker({
+      engine: tableOf(this.engine), offers: this.withoutMatrix(), value: this.name,
+      values: this.values,
+    }, (name, values) => {
       this.name = name;
       this.values = { ...values };
       this.measure();
     });
     this.facts = element('div', { 'aria-live': 'polite' });
     this.panel.replaceChildren(
-      element('p', { class: 'lead', text: 'm x″ = −k x − d x′ in steps of h: all that matters is X = h d/m and Y = h² k/m. Drag the point.' }),
+      element('p', {
+        class: 'lead',
+        text: 'm x″ = −k x − d x′ in steps of h: all that matters is X = h d/m and Y = h² k/m. ' +
+          'Drag the point.',
+      }),
       picker.node,
-      select({ key: 'range', label: 'Range', value: this.range, options: Object.entries(ranges).map(([k, r]) => ({ value: k, text: r.title })) }, (v) => {
+      select({
+        key: 'range', label: 'Range', value: this.range,
+        options: Object.entries(ranges).map(([k, r]) => ({ value: k, text: r.title })),
+      }, (v) => {
         this.range = v;
         this.measure();
       }).row,
       element('h3', { text: 'At the point' }), this.facts, picker.own);
-    this.motion = new Chart(this.charts, { title: 'Motion from x = 1, v = 0', unit: 'm', xUnit: '', window: STEPS, cap: 20, points: true, series: [{ label: 'x after n steps', colour: () => colour(this.name) }] });
-    const move = (e) => {
-      const r = ranges[this.range], b = this.canvas.getBoundingClientRect();
-      this.X = Math.min(r.X, Math.max(0, Number((r.X * (e.clientX - b.left - this.box.left) / this.box.width).toPrecision(3))));
-      this.Y = Math.min(r.Y, Math.max(1e-6, Number((r.Y * (1 - (e.clientY - b.top - this.box.top) / this.box.height)).toPrecision(3))));
+    this.motion = new Chart(this.charts, {
+      title: 'Motion from x = 1, v = 0', unit: 'm', xUnit: '', window: STEPS, cap: 20, points: true,
+      series: [{ label: 'x after n steps', colour: () => colour(this.name) }],
+    });
+    this.listen();
+  }
+
+  listen() {
+    const to = (X, Y, digits) => {
+      const r = ranges[this.range];
+      this.X = inside(Number(X.toPrecision(digits)), 0, r.X);
+      this.Y = inside(Number(Y.toPrecision(digits)), 1e-6, r.Y);
       this.atPoint();
+    };
+    const move = (e) => {
+      const r = ranges[this.range], b = this.canvas.getBoundingClientRect(), { box } = this;
+      to(r.X * (e.clientX - b.left - box.left) / box.width,
+        r.Y * (1 - (e.clientY - b.top - box.top) / box.height), 3);
     };
     this.canvas.addEventListener('pointerdown', (e) => {
       this.canvas.setPointerCapture(e.pointerId);
@@ -74,12 +120,13 @@ export class Stability {
       this.changed();
     });
     this.canvas.addEventListener('keydown', (e) => {
-      const r = ranges[this.range], by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
+      const by = {
+        ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
+      }[e.key];
       if (!by) return;
       e.preventDefault();
-      this.X = Number(Math.min(r.X, Math.max(0, this.X + by[0] * r.X / 80)).toPrecision(4));
-      this.Y = Number(Math.min(r.Y, Math.max(1e-6, this.Y + by[1] * r.Y / 80)).toPrecision(4));
-      this.atPoint();
+      const r = ranges[this.range];
+      to(this.X + by[0] * r.X / 80, this.Y + by[1] * r.Y / 80, 4);
       this.changed();
     });
   }
@@ -89,7 +136,7 @@ export class Stability {
     const offers = {};
     for (const i of this.engine.methods) {
       try {
-        this.engine.oscillator({ type: i.name, ...(i.fields.some((f) => f.name === 'alpha' && f.default === null) ? { alpha: 1 } : {}) }).dispose();
+        this.engine.oscillator({ type: i.name, ...fixedAlpha(i) }).dispose();
       } catch (e) {
         if (!(e instanceof BrioError)) throw e;
         offers[i.name] = e.message;
@@ -98,10 +145,8 @@ export class Stability {
     return offers;
   }
 
-  // Energy control has a matrix only where its alpha is fixed.
   setting() {
-    const field = this.engine.method(this.name).fields.find((f) => f.name === 'alpha');
-    return field && field.default === null ? { alpha: 1, ...this.values } : this.values;
+    return { ...fixedAlpha(this.engine.method(this.name)), ...this.values };
   }
 
   measure() {
@@ -126,14 +171,22 @@ export class Stability {
     const facts = [element('p', { text: `X = ${short(this.X)}, Y = ${short(this.Y)}` })];
     try {
       const a = this.oscillator.matrix(this.Y, this.X, 1), r = a.radius;
-      const says = Math.abs(r - 1) <= 1e-6 ? 'Vibrations keep their size.' : r < 1 ? `Vibrations shrink to ${short(r)} of their size per step.` : `Vibrations grow by the factor ${short(r)} per step.`;
+      const says = Math.abs(r - 1) <= 1e-6 ? 'Vibrations keep their size.'
+        : r < 1 ? `Vibrations shrink to ${short(r)} of their size per step.`
+          : `Vibrations grow by the factor ${short(r)} per step.`;
       facts.unshift(element('p', { class: 'verdict', text: says }));
       if (a.size === 2) {
-        const table = element('table', { class: 'matrix', 'aria-label': 'Matrix of one step for (x, v)' });
-        for (let i = 0; i < 2; i++) table.append(element('tr', {}, ...[0, 1].map((j) => element('td', { text: short(a.matrix[2 * i + j]) }))));
+        const row = (i) => element('tr', {},
+          ...[0, 1].map((j) => element('td', { text: short(a.matrix[2 * i + j]) })));
+        const table = element('table',
+          { class: 'matrix', 'aria-label': 'Matrix of one step for (x, v)' }, row(0), row(1));
         facts.push(element('p', { text: 'Matrix of a step for (x, v):' }), table);
-      } else facts.push(element('p', { text: `It remembers earlier steps: a matrix of size ${a.size}.` }));
-      facts.push(element('p', { text: `Determinant ${short(a.det)}, trace ${short(a.trace)}, radius ${short(r)}` }));
+      } else {
+        const size = `It remembers earlier steps: a matrix of size ${a.size}.`;
+        facts.push(element('p', { text: size }));
+      }
+      const sizes = `Determinant ${short(a.det)}, trace ${short(a.trace)}, radius ${short(r)}`;
+      facts.push(element('p', { text: sizes }));
       this.reading = a;
     } catch (e) {
       if (!(e instanceof BrioError)) throw e;
@@ -142,7 +195,8 @@ export class Stability {
     }
     this.facts.replaceChildren(...facts);
     this.motion.clear();
-    const world = this.engine.world(oscillatorScene({ k: this.Y, m: 1, d: this.X, h: 1 }, this.name, this.setting()));
+    const system = { k: this.Y, m: 1, d: this.X, h: 1 };
+    const world = this.engine.world(oscillatorScene(system, this.name, this.setting()));
     this.motion.add(0, [1]);
     try {
       for (let n = 1; n <= STEPS; n++) {
@@ -162,12 +216,16 @@ export class Stability {
   }
 
   draw() {
-    const { g, w, h } = this.area || (this.area = fit(this.canvas)), narrow = w < 500, r = ranges[this.range];
-    const box = (this.box = { left: narrow ? 46 : 62, top: 16, width: w - (narrow ? 58 : 84), height: h - 66 });
+    this.area ??= fit(this.canvas);
+    const { g, w, h } = this.area, r = ranges[this.range], left = w < 500 ? 46 : 62;
+    const box = { left, top: 16, width: w - left - (w < 500 ? 12 : 22), height: h - 66 };
+    this.box = box;
     g.clearRect(0, 0, w, h);
-    axes(g, box, { from: 0, to: r.X, label: 'X = h d/m' }, { from: 0, to: r.Y, label: 'Y = h² k/m' });
+    axes(g, box, { from: 0, to: r.X, label: 'X = h d/m' },
+      { from: 0, to: r.Y, label: 'Y = h² k/m' });
     this.diagram.draw(g, box);
-    const px = box.left + box.width * Math.min(1, this.X / r.X), py = box.top + box.height * (1 - Math.min(1, this.Y / r.Y));
+    const px = box.left + box.width * Math.min(1, this.X / r.X);
+    const py = box.top + box.height * (1 - Math.min(1, this.Y / r.Y));
     g.fillStyle = css('--card');
     g.strokeStyle = css('--ink');
     g.lineWidth = 2.5;

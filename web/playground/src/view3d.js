@@ -4,11 +4,13 @@ import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { bodies as bodyColours } from './colours.js';
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const geometryOf = (position) => new THREE.BufferGeometry().setAttribute('position', position);
 
 export class View3D {
   constructor(canvas) {
     this.canvas = canvas;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer =
+      new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.scene = new THREE.Scene();
@@ -66,10 +68,13 @@ export class View3D {
 
   // A new world: what is drawn follows from its lists. `gone` tells whether a triangle was cut.
   // `smooth`: bodies are round; the edges of their triangles are not shown.
-  show(world, { room = null, springs = true, gone = null, size = 1, planes = null, smooth = false } = {}) {
+  show(world, options = {}) {
+    const { room = null, springs = true, gone = null, size = 1 } = options;
+    const { planes = null, smooth = false } = options;
     this.clear();
     this.size = size;
-    const triangles = world.triangles(), starts = [...world.bodies.map((_, b) => world.firstVertex(b)), world.vertices()];
+    const triangles = world.triangles();
+    const starts = [...world.bodies.map((_, b) => world.firstVertex(b)), world.vertices()];
     const indices = world.bodies.map(() => []);
     for (let t = 0; t < world.bodyTriangles; t++) {
       const a = triangles[3 * t], b = triangles[3 * t + 1], c = triangles[3 * t + 2];
@@ -84,23 +89,24 @@ export class View3D {
     const flat = !this.cloth && !smooth;
     indices.forEach((index, body) => {
       if (!index.length) return;
-      const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute('position', this.position);
-      geometry.setIndex(index);
-      const mesh = new THREE.Mesh(geometry, this.material(`body${body % bodyColours.length}${flat}`, () => new THREE.MeshStandardMaterial({
-        color: bodyColours[body % bodyColours.length], roughness: 0.62, metalness: 0.02, side: THREE.DoubleSide, flatShading: flat, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
-      })));
+      const geometry = geometryOf(this.position).setIndex(index), of = body % bodyColours.length;
+      const skin = this.material(`body${of}${flat}`, () => new THREE.MeshStandardMaterial({
+        color: bodyColours[of], roughness: 0.62, metalness: 0.02, side: THREE.DoubleSide,
+        flatShading: flat, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+      }));
+      const mesh = new THREE.Mesh(geometry, skin);
       mesh.castShadow = mesh.receiveShadow = true;
       mesh.frustumCulled = false;
       this.content.add(mesh);
       this.surfaces.push(mesh);
     });
-    const lines = this.cloth ? springs && this.shownSprings(world) : !smooth && surfaceEdges(indices);
+    const lines = this.cloth
+      ? springs && this.shownSprings(world)
+      : !smooth && surfaceEdges(indices);
     if (lines) {
-      const geometry = new THREE.BufferGeometry();
-      geometry.setAttribute('position', this.position);
-      geometry.setIndex(lines);
-      this.lines = new THREE.LineSegments(geometry, this.material(`lines${this.cloth}`, () => new THREE.LineBasicMaterial({ transparent: true, opacity: this.cloth ? 0.3 : 0.22 })));
+      const thin = { transparent: true, opacity: this.cloth ? 0.3 : 0.22 };
+      this.lines = new THREE.LineSegments(geometryOf(this.position).setIndex(lines),
+        this.material(`lines${this.cloth}`, () => new THREE.LineBasicMaterial(thin)));
       this.lines.material.color.set(css('--lines'));
       this.lines.frustumCulled = false;
       this.content.add(this.lines);
@@ -109,9 +115,12 @@ export class View3D {
     if (room) this.showRoom(room);
     if (planes) this.showOwn(world, planes, indices);
     this.showPins(world);
-    this.handMesh = new THREE.Mesh(this.pinGeometry, this.material('hand', () => new THREE.MeshStandardMaterial({ color: '#e67e22', roughness: 0.4 })));
+    const orange = { color: '#e67e22', roughness: 0.4 };
+    this.handMesh = new THREE.Mesh(this.pinGeometry,
+      this.material('hand', () => new THREE.MeshStandardMaterial(orange)));
     this.handMesh.visible = false;
-    this.handLine = new THREE.Line(new THREE.BufferGeometry().setAttribute('position', new THREE.BufferAttribute(new Float32Array(6), 3)),
+    this.handLine = new THREE.Line(
+      geometryOf(new THREE.BufferAttribute(new Float32Array(6), 3)),
       this.material('handLine', () => new THREE.LineBasicMaterial({ color: '#e67e22' })));
     this.handLine.frustumCulled = false;
     this.handLine.visible = false;
@@ -119,10 +128,12 @@ export class View3D {
     this.update(world);
   }
 
-  // The floor, and walls up to `top` that are seen from inside only: between the camera and the scene there is nothing. A little behind the planes of the engine, which
-  // vertices come to rest on.
+  // The floor, and walls up to `top` that are seen from inside only: between the camera and the
+  // scene there is nothing. A little behind the planes of the engine, on which vertices come to
+  // rest.
   showRoom({ x, z, floor, top }) {
-    const ground = this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 })), wall = this.material('wall', () => new THREE.MeshBasicMaterial());
+    const ground = this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 }));
+    const wall = this.material('wall', () => new THREE.MeshBasicMaterial());
     const gap = 0.004 * this.size, height = top - floor;
     const add = (material, width, length, turn, ...at) => {
       const mesh = new THREE.Mesh(new THREE.PlaneGeometry(width, length), material);
@@ -133,14 +144,21 @@ export class View3D {
     };
     add(ground, 2 * x, 2 * z, [-Math.PI / 2, 0, 0], 0, floor - gap, 0);
     for (const side of [-1, 1]) {
-      add(wall, 2 * x, height, [0, side < 0 ? 0 : Math.PI, 0], 0, floor + height / 2, side * (z + gap));
-      add(wall, 2 * z, height, [0, -side * Math.PI / 2, 0], side * (x + gap), floor + height / 2, 0);
+      const middle = floor + height / 2;
+      add(wall, 2 * x, height, [0, side < 0 ? 0 : Math.PI, 0], 0, middle, side * (z + gap));
+      add(wall, 2 * z, height, [0, -side * Math.PI / 2, 0], side * (x + gap), middle, 0);
     }
     const tile = 0.1 * this.size, lines = [];
-    for (let k = Math.ceil(-x / tile); k * tile <= x; k++) lines.push(k * tile, 0, -z, k * tile, 0, z);
-    for (let k = Math.ceil(-z / tile); k * tile <= z; k++) lines.push(-x, 0, k * tile, x, 0, k * tile);
-    for (const side of [-1, 1]) lines.push(side * x, height, -z, side * x, height, z, -x, height, side * z, x, height, side * z, side * x, 0, -z, side * x, height, -z, side * x, 0, z, side * x, height, z);
-    this.grid = new THREE.LineSegments(new THREE.BufferGeometry().setAttribute('position', new THREE.Float32BufferAttribute(lines, 3)), this.material('tiles', () => new THREE.LineBasicMaterial()));
+    for (let k = Math.ceil(-x / tile); k * tile <= x; k++)
+      lines.push(k * tile, 0, -z, k * tile, 0, z);
+    for (let k = Math.ceil(-z / tile); k * tile <= z; k++)
+      lines.push(-x, 0, k * tile, x, 0, k * tile);
+    for (const s of [-1, 1]) { // the upper edges of the walls, and their corners
+      lines.push(s * x, height, -z, s * x, height, z, -x, height, s * z, x, height, s * z);
+      lines.push(s * x, 0, -z, s * x, height, -z, s * x, 0, z, s * x, height, z);
+    }
+    this.grid = new THREE.LineSegments(geometryOf(new THREE.Float32BufferAttribute(lines, 3)),
+      this.material('tiles', () => new THREE.LineBasicMaterial()));
     this.grid.position.y = floor - 0.8 * gap;
     this.content.add(this.grid);
     this.retint();
@@ -151,7 +169,8 @@ export class View3D {
     const ground = this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 }));
     ground.color.set(css('--ground'));
     for (const { point, normal } of planes) {
-      const up = new THREE.Vector3(...normal).normalize(), mesh = new THREE.Mesh(new THREE.PlaneGeometry(12 * this.size, 12 * this.size), ground);
+      const up = new THREE.Vector3(...normal).normalize(), side = 12 * this.size;
+      const mesh = new THREE.Mesh(new THREE.PlaneGeometry(side, side), ground);
       mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
       mesh.position.set(...point).addScaledVector(up, -0.002 * this.size);
       mesh.receiveShadow = true;
@@ -164,21 +183,34 @@ export class View3D {
     };
     const still = world.triangles().slice(3 * world.bodyTriangles);
     if (still.length) {
-      const mesh = new THREE.Mesh(new THREE.BufferGeometry().setIndex(new THREE.BufferAttribute(still, 1)), this.material('obstacle', () => new THREE.MeshStandardMaterial({ color: '#a9b0b9', roughness: 0.9, side: THREE.DoubleSide, flatShading: true })));
+      const index = new THREE.BufferAttribute(still, 1);
+      const mesh = new THREE.Mesh(new THREE.BufferGeometry().setIndex(index),
+        this.material('obstacle', () => new THREE.MeshStandardMaterial({
+          color: '#a9b0b9', roughness: 0.9, side: THREE.DoubleSide, flatShading: true,
+        })));
       mesh.castShadow = mesh.receiveShadow = true;
       add(mesh);
     }
-    const bare = indices.flatMap((list, b) => (list.length || world.edges(b).length ? [] : Array.from({ length: world.vertices(b) }, (_, v) => world.firstVertex(b) + v)));
-    if (bare.length) add(new THREE.Points(new THREE.BufferGeometry().setIndex(bare), this.material('points', () => new THREE.PointsMaterial({ color: bodyColours[0], size: 8, sizeAttenuation: false }))));
+    const all = (b) =>
+      Array.from({ length: world.vertices(b) }, (_, v) => world.firstVertex(b) + v);
+    const bare = indices.flatMap((list, b) => (list.length || world.edges(b).length ? [] : all(b)));
+    const dots = { color: bodyColours[0], size: 8, sizeAttenuation: false };
+    if (bare.length)
+      add(new THREE.Points(new THREE.BufferGeometry().setIndex(bare),
+        this.material('points', () => new THREE.PointsMaterial(dots))));
   }
 
   // Springs along the weave: of the others there are too many to see anything.
   shownSprings(world) {
     const edges = world.edges(), x = world.positions(), shown = [];
     let shortest = Infinity;
-    const length = (e) => Math.hypot(...[0, 1, 2].map((r) => x[3 * edges[2 * e] + r] - x[3 * edges[2 * e + 1] + r]));
+    const length = (e) => {
+      const a = 3 * edges[2 * e], b = 3 * edges[2 * e + 1];
+      return Math.hypot(x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2]);
+    };
     for (let e = 0; e < edges.length / 2; e++) shortest = Math.min(shortest, length(e));
-    for (let e = 0; e < edges.length / 2; e++) if (length(e) < 1.3 * shortest) shown.push(edges[2 * e], edges[2 * e + 1]);
+    for (let e = 0; e < edges.length / 2; e++)
+      if (length(e) < 1.3 * shortest) shown.push(edges[2 * e], edges[2 * e + 1]);
     return shown;
   }
 
@@ -186,10 +218,13 @@ export class View3D {
     const list = [];
     world.bodies.forEach((name, b) => {
       const fixed = name ? world.fixed(b) : [], first = name ? world.firstVertex(b) : 0;
-      if (fixed.some((is) => !is)) fixed.forEach((is, i) => is && list.push(first + i)); // what is fixed as a whole has no pins
+      if (fixed.every((is) => is)) return; // what is fixed as a whole has no pins
+      fixed.forEach((is, i) => is && list.push(first + i));
     });
     this.pinned = list;
-    this.pins = new THREE.InstancedMesh(this.pinGeometry, this.material('pin', () => new THREE.MeshStandardMaterial({ color: '#d1495b', roughness: 0.4 })), Math.max(1, list.length));
+    const red = { color: '#d1495b', roughness: 0.4 };
+    this.pins = new THREE.InstancedMesh(this.pinGeometry,
+      this.material('pin', () => new THREE.MeshStandardMaterial(red)), Math.max(1, list.length));
     this.pins.count = list.length;
     this.pins.castShadow = true;
     this.pins.frustumCulled = false;
@@ -200,9 +235,11 @@ export class View3D {
     const x = world.positions(), array = this.position.array;
     for (let i = 0; i < array.length; i++) array[i] = x[i];
     this.position.needsUpdate = true;
-    for (const mesh of this.surfaces) if (!mesh.material.flatShading) mesh.geometry.computeVertexNormals();
+    for (const { material, geometry } of this.surfaces)
+      if (!material.flatShading) geometry.computeVertexNormals();
     const m = new THREE.Matrix4(), r = (this.cloth ? 0.012 : 0.009) * this.size;
-    this.pinned.forEach((v, i) => this.pins.setMatrixAt(i, m.makeScale(r, r, r).setPosition(x[3 * v], x[3 * v + 1], x[3 * v + 2])));
+    this.pinned.forEach((v, i) => this.pins.setMatrixAt(i,
+      m.makeScale(r, r, r).setPosition(x[3 * v], x[3 * v + 1], x[3 * v + 2])));
     this.pins.instanceMatrix.needsUpdate = true;
     this.handMesh.visible = this.handLine.visible = !!hand;
     if (hand) {
@@ -216,7 +253,8 @@ export class View3D {
   // The camera stays above the floor: from below there is nothing to see.
   keepAbove() {
     if (!(this.floor > -Infinity)) return;
-    const { position } = this.camera, low = this.floor + 0.02 * position.distanceTo(this.controls.target);
+    const { position } = this.camera;
+    const low = this.floor + 0.02 * position.distanceTo(this.controls.target);
     if (position.y >= low) return;
     position.y = low;
     this.camera.lookAt(this.controls.target);
@@ -244,7 +282,8 @@ export class View3D {
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.renderer.setSize(w, h, false);
     this.camera.aspect = w / h;
-    this.camera.fov = w / h > 1 ? 40 : Math.min(75, 40 / Math.max(0.45, w / h)); // what is wide stays in view on a phone
+    // What is wide stays in view on a phone.
+    this.camera.fov = w / h > 1 ? 40 : Math.min(75, 40 / Math.max(0.45, w / h));
     this.camera.updateProjectionMatrix();
     this.draw();
   }
@@ -254,14 +293,16 @@ export class View3D {
   // Origin and direction of the ray through a pixel.
   ray(px, py) {
     const box = this.canvas.getBoundingClientRect();
-    const p = new THREE.Vector3(2 * (px - box.left) / box.width - 1, 1 - 2 * (py - box.top) / box.height, 0.5).unproject(this.camera);
+    const across = 2 * (px - box.left) / box.width - 1, up = 1 - 2 * (py - box.top) / box.height;
+    const p = new THREE.Vector3(across, up, 0.5).unproject(this.camera);
     const o = this.camera.position;
     return { origin: o.toArray(), direction: p.sub(o).normalize().toArray() };
   }
 
   // Where that ray meets the plane through `point` that faces the camera.
   onPlane(px, py, point) {
-    const { origin: o, direction: d } = this.ray(px, py), n = this.camera.getWorldDirection(new THREE.Vector3()).toArray();
+    const { origin: o, direction: d } = this.ray(px, py);
+    const n = this.camera.getWorldDirection(new THREE.Vector3()).toArray();
     const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
     const t = dot(n, point.map((v, i) => v - o[i])) / dot(n, d);
     return o.map((v, i) => v + t * d[i]);
@@ -270,7 +311,8 @@ export class View3D {
   // Pixels of world points.
   project(x, vertex) {
     const box = this.canvas.getBoundingClientRect();
-    const p = new THREE.Vector3(x[3 * vertex], x[3 * vertex + 1], x[3 * vertex + 2]).project(this.camera);
+    const place = [x[3 * vertex], x[3 * vertex + 1], x[3 * vertex + 2]];
+    const p = new THREE.Vector3(...place).project(this.camera);
     return [box.left + (p.x + 1) / 2 * box.width, box.top + (1 - p.y) / 2 * box.height];
   }
 
@@ -283,7 +325,10 @@ export class View3D {
 }
 
 // The height of the highest level plane that carries things.
-const floorOf = (planes) => Math.max(-Infinity, ...(planes ?? []).filter(({ normal: [x, y, z] }) => y > 0.99 * Math.hypot(x, y, z)).map(({ point }) => point[1]));
+const floorOf = (planes) => {
+  const level = ({ normal: [x, y, z] }) => y > 0.99 * Math.hypot(x, y, z);
+  return Math.max(-Infinity, ...(planes ?? []).filter(level).map(({ point }) => point[1]));
+};
 
 // Every edge of the triangles once.
 function surfaceEdges(indices) {
