@@ -175,7 +175,8 @@ static int check_mesh(const char *name, bool as_json)
         if (mesh->triangle_count) printf("    surface      %s\n", open == 0 ? "closed" : "open");
     }
     brio_mesh_free(mesh);
-    return conclude(&found, as_json ? &json : NULL, tets ? "fit for a solid" : "fit for springs");
+    return conclude(&found, as_json ? &json : NULL,
+                    tets ? "usable as a solid" : "usable as springs");
 }
 
 /* ---- scenes ----------------------------------------------------------------------------- */

@@ -490,7 +490,7 @@ static void print_cell(FILE *file, const char *text)
 static void print_fields(FILE *file, const BrioField *fields, bool markdown)
 {
     if (markdown && fields && fields->name)
-        fputs("\n| key | takes | default | |\n|---|---|---|---|\n", file);
+        fputs("\n| key | value | default | meaning |\n|---|---|---|---|\n", file);
     for (const BrioField *f = fields; f && f->name; f++) {
         FieldText t = field_text(f);
         BrioWord unit = brio__field_unit(f);
@@ -513,7 +513,7 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
 static void print_section(FILE *file, const BrioSection *s, bool markdown)
 {
     if (markdown)
-        fprintf(file, "\n## %s%s%s%s\n\n| key | takes | default | |\n|---|---|---|---|\n",
+        fprintf(file, "\n## %s%s%s%s\n\n| key | value | default | meaning |\n|---|---|---|---|\n",
                 s->summary, s->path[0] ? ": `" : "", s->path, s->path[0] ? "`" : "");
     else
         fprintf(file, "\n%s%s%s\n", s->summary, s->path[0] ? ": " : "", s->path);
@@ -544,7 +544,7 @@ void print_reference(FILE *file, bool markdown)
               "file. -->\n\n",
               file);
     print_wrapped(file,
-                  "A scene is a YAML file, so it may be JSON. Units are SI; y is up. Numbers may "
+                  "A scene is a YAML file; JSON works too. Units are SI; y is up. Numbers may "
                   "be fractions: 1/30. File names are relative to the scene file. Vertices are "
                   "counted from 0, in the order of the mesh file. Errors name the file, the line, "
                   "the column and the path of the key. `brio check SCENE` checks a scene without "

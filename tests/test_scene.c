@@ -133,7 +133,8 @@ static const Case cases[] = {
      "scene.yaml:2:5: bodies[0]: missing key: a body needs a shape or a mesh"},
     {"no such mesh file", "bodies:\n  - mesh: bunny.msh\n    material: neo-hookean\n", NULL, NULL,
      NULL,
-     "scene.yaml:2:11: bodies[0].mesh: there is no file \"bunny.msh\" (looked for bunny.msh)"},
+     "scene.yaml:2:11: bodies[0].mesh: there is no file \"bunny.msh\": names are "
+     "relative to the scene file"},
     {"unknown ending", "bodies:\n  - mesh: bunny.doc\n    material: neo-hookean\n", "bunny.doc",
      "x", NULL,
      "bunny.doc: meshes of type \".doc\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII "
@@ -433,8 +434,8 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], sequence: none_####.obj}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:37: bodies[0].fix[0].sequence: there is no file \"none_####.obj\" (looked for "
-     "none_####.obj)"},
+     "scene.yaml:4:37: bodies[0].fix[0].sequence: there is no file \"none_####.obj\": names are "
+     "relative to the scene file"},
     {"axes that move",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], axes: [x], script: {velocity: [1, 0, 0]}}]\n",
@@ -1057,7 +1058,7 @@ static void checks_json(void **state)
     write_text("mesh.json", "{\"positions\": [[0,0,0],[1,0,0],[0,1,0]], \"cells\": [[0,1,2]]}");
     o = BRIO("check", "mesh.json");
     assert_int_equal(o->code, 0);
-    assert_non_null(strstr(o->out, "fit for springs"));
+    assert_non_null(strstr(o->out, "usable as springs"));
     write_text("typo.json", "{\"bodys\": []}");
     o = BRIO("check", "typo.json");
     assert_int_equal(o->code, 2);

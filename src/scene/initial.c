@@ -8,7 +8,7 @@
 static const BrioKey velocity_keys[] = {
     {KEY_VECTOR("linear", "m/s", 0, "Velocity of every vertex."),
      KEY_INTO(BrioBodyWork, def.velocity)},
-    {KEY_VECTOR("angular", "rad/s", 0, "Turning."), KEY_INTO(BrioBodyWork, def.angular)},
+    {KEY_VECTOR("angular", "rad/s", 0, "Angular velocity."), KEY_INTO(BrioBodyWork, def.angular)},
     {KEY_MATRIX("gradient", "1/s",
                 "Additional velocity that grows linearly: this matrix times the distance vector "
                 "from `about`."),

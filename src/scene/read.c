@@ -173,6 +173,7 @@ BrioStatus brio__file_path(const BrioScene *scene, const BrioNode *node, char *p
     if (snprintf(path, size, "%.*s%s", folder, scene->file, name) >= (int)size)
         return brio__node_error(node, error, "the file name is too long");
     if (!brio__mesh_file_exists(path))
-        return brio__node_error(node, error, "there is no file \"%s\" (looked for %s)", name, path);
+        return brio__node_error(
+            node, error, "there is no file \"%s\": names are relative to the scene file", path);
     return BRIO_OK;
 }
