@@ -497,6 +497,7 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
         char takes[320];
         snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, unit.text[0] ? ", " : "", unit.text,
                  t.range[0] ? "; " : "", t.range);
+        if (strstr(f->summary, "efault:")) t.standard[0] = 0; /* the sentence says it */
         if (markdown) {
             fprintf(file, "| `%s` |", f->name);
             print_cell(file, takes);
@@ -504,7 +505,8 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
             print_cell(file, f->summary);
             fputc('\n', file);
         } else {
-            fprintf(file, "      %-12s %s [%s]\n", f->name, takes, t.standard);
+            fprintf(file, t.standard[0] ? "      %-12s %s [%s]\n" : "      %-12s %s%s\n", f->name,
+                    takes, t.standard);
             print_wrapped(file, f->summary, 19, 110);
         }
     }

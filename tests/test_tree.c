@@ -598,7 +598,7 @@ static void test_set_messages(void **state)
     set(root, "tmie.x=1");
     error = (BrioError){0};
     brio__node_real(brio__node_get(brio__node_get(root, "time"), "h"), &number, &error);
-    assert_string_equal(said(&error), "--set time.h: time.h: expected a number, found \"abc\"");
+    assert_string_equal(said(&error), "--set time.h: expected a number, found \"abc\"");
     error = (BrioError){0};
     brio__node_get(root, "integrator"), brio__node_get(root, "bodies"),
         brio__node_get(root, "none");

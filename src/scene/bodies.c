@@ -17,7 +17,7 @@ static const BrioKey body_keys[] = {
               "is cached in ~/.cache/brio.")},
     {KEY_REAL("edge", "", NAN, KEY_POSITIVE, 1e15,
               "For a surface that is filled with tets: maximum edge length, approximately."),
-     KEY_TAKES("number, in units of the file"), KEY_WORDS("as the surface has it"),
+     KEY_TAKES("number, in units of the file"), KEY_WORDS("that of the surface"),
      KEY_INTO(BrioBodyWork, edge)},
     {KEY_INTEGER(
          "cage", 0, 0, BRIO_CAGE_MAX,

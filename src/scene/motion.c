@@ -32,8 +32,8 @@ typedef struct Pose {
 } Pose;
 
 static const BrioKey pose_keys[] = {
-    {KEY_REAL("t", "s", NAN, -1e9, 1e9, "When."), KEY_REQUIRED, KEY_INTO(Pose, t)},
-    {KEY_VECTOR("translate", "m", 0, "Shift."), KEY_INTO(Pose, translate)},
+    {KEY_REAL("t", "s", NAN, -1e9, 1e9, "Time of the pose."), KEY_REQUIRED, KEY_INTO(Pose, t)},
+    {KEY_VECTOR("translate", "m", 0, "Translation."), KEY_INTO(Pose, translate)},
     {KEY_BALL("rotate", "[[x, y, z], degrees]", "Rotation about an axis through `about`."),
      KEY_INTO(Pose, rotate)},
     {KEY_SCALE("scale", 1, KEY_POSITIVE, DBL_MAX,

@@ -10,7 +10,10 @@ BrioStatus brio__expect(const BrioNode *node, BrioNodeKind kind, BrioError *erro
 {
     static const char *const names[] = {"a single value", "a list", "a map of keys and values"};
     if (node->kind == kind) return BRIO_OK;
-    return brio__node_error(node, error, "expected %s, found %s", names[kind], names[node->kind]);
+    return brio__node_error(node, error, "expected %s, found %s%s", names[kind], names[node->kind],
+                            kind == BRIO_NODE_LIST && node->kind == BRIO_NODE_SCALAR
+                                ? "; write one element as [value]"
+                                : "");
 }
 
 BrioStatus brio__at_node(const BrioNode *node, BrioStatus status, BrioError *error,
