@@ -175,7 +175,8 @@ static int check_mesh(const char *name, bool as_json)
         if (mesh->triangle_count) printf("    surface      %s\n", open == 0 ? "closed" : "open");
     }
     brio_mesh_free(mesh);
-    return conclude(&found, as_json ? &json : NULL, tets ? "fit for a solid" : "fit for springs");
+    return conclude(&found, as_json ? &json : NULL,
+                    tets ? "usable as a solid" : "usable as springs");
 }
 
 /* ---- scenes ----------------------------------------------------------------------------- */
@@ -645,7 +646,7 @@ const Command command_check = {
              "the initial state (exact arithmetic; touching counts) and the longest stable time "
              "step of an explicit method. Lines that start with ! are findings. If there are "
              "intersections, the command writes an OBJ file of the edges and triangles that "
-             "intersect, and nothing else.\n"
+             "intersect. It writes no other file.\n"
              "With --exact, RUN is a folder of `brio run`, finished or interrupted. The command "
              "replays the run to the last row of energy.csv; every row must be the same to the "
              "last bit. It checks every accepted state, also those within halved steps, for "

@@ -191,7 +191,7 @@ static int run(int argc, char **argv)
         return usage_error(a.command, "which run? Give a folder that `brio run` has written");
     if (!c.out)
         return usage_error(a.command,
-                           "where to? Give -o x.glb, x.usda, x.pc2, x.mdd, x.pvd, x.obj or x.ply");
+                           "missing -o: use -o x.glb, x.usda, x.pc2, x.mdd, x.pvd, x.obj or x.ply");
     if (is_film(c.out)) return render_film(&c);
     int code = split_name(&c);
     if (code != EXIT_DONE) return code;
@@ -221,11 +221,11 @@ const Command command_convert = {
         "\n"
         "  x.glb   one file: glTF 2.0 with morph targets, for browsers, game engines, Blender\n"
         "  x.usda  one file: USD with points, velocities and bounds at every frame\n"
-        "  x.pc2   one file per body and its rest shape x.obj, for the Mesh Cache modifier of "
-        "Blender and 3ds Max; x.mdd likewise. Several bodies: x-BODY.pc2\n"
+        "  x.pc2   point cache and rest shape x.obj, for Mesh Cache modifiers (Blender, 3ds Max)\n"
+        "  x.mdd   likewise; several bodies: x-BODY.pc2, x-BODY.mdd\n"
         "  x.pvd   x_000000.vtu, ... with velocities and the index x.pvd, for ParaView\n"
-        "  x.obj   x_000000.obj, ... every program reads them; x.ply: x_000000.ply, ... with "
-        "velocities\n"
+        "  x.obj   x_000000.obj, ..., which every program reads\n"
+        "  x.ply   x_000000.ply, ... with velocities\n"
         "  x.gif   a film, as `brio render` makes it with its defaults; x.webm, x.mp4 likewise\n"
         "\n"
         "Velocities are those of the simulation if the scene has `output: {velocities: true}` or "

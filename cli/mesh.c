@@ -293,12 +293,11 @@ static void put_repair(const BrioRepair *r)
     const struct {
         int64_t count;
         const char *one, *many;
-    } done[] = {
-        {r->merged, "vertex merged with another", "vertices merged with others"},
-        {r->degenerate, "element without size left out", "elements without size left out"},
-        {r->duplicate, "element that occurs twice left out", "elements that occur twice left out"},
-        {r->turned, "element turned around", "elements turned around"},
-        {r->unused, "vertex of no element left out", "vertices of no element left out"}};
+    } done[] = {{r->merged, "vertex merged with another", "vertices merged with others"},
+                {r->degenerate, "degenerate element removed", "degenerate elements removed"},
+                {r->duplicate, "duplicate element removed", "duplicate elements removed"},
+                {r->turned, "element reoriented", "elements reoriented"},
+                {r->unused, "unused vertex removed", "unused vertices removed"}};
     int count = 0;
     for (size_t i = 0; i < BRIO_COUNT(done); i++) {
         if (!done[i].count) continue;
@@ -567,7 +566,7 @@ const Command command_mesh = {
              "inconsistent orientation, self-intersections of the surface (exact arithmetic).\n"
              "convert keeps everything that the other format can store and says what it left out. "
              "A solid in a surface format becomes its surface.\n"
-             "repair merges vertices at the same place and removes elements without size, "
+             "repair merges vertices at the same place and removes degenerate elements, "
              "duplicate elements and vertices without elements. It orients triangles "
              "consistently, closed components outward. It then moves vertices, as little as it "
              "can, until no surface intersects another or itself: it shifts overlapping "

@@ -103,11 +103,12 @@ static int describe(const BrioRunProgress *p, char *text, size_t size)
     }
     if (p->h > 0) snprintf(step, sizeof step, "  h = %.2g s", p->h);
     if (p->contacts > 0)
-        snprintf(contacts, sizeof contacts, "  %d contacts from %.2g m", p->contacts, p->distance);
+        snprintf(contacts, sizeof contacts, "  %d contacts, closest %.2g m", p->contacts,
+                 p->distance);
     return snprintf(text, size,
-                    "%3.0f %%  t = %.3f of %g s%s  wall %s%s  E = %.5g J  %d iterations%s",
+                    "%3.0f %%  t = %.3f of %g s%s  wall %s%s  E = %.5g J  %d iteration%s%s",
                     floor(100 * fraction_of(p)), p->time, p->end, step, wall, left, p->energy,
-                    p->iterations, contacts);
+                    p->iterations, p->iterations == 1 ? "" : "s", contacts);
 }
 
 static void show_line(const BrioRunProgress *p)

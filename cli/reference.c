@@ -490,13 +490,14 @@ static void print_cell(FILE *file, const char *text)
 static void print_fields(FILE *file, const BrioField *fields, bool markdown)
 {
     if (markdown && fields && fields->name)
-        fputs("\n| key | takes | default | |\n|---|---|---|---|\n", file);
+        fputs("\n| key | value | default | meaning |\n|---|---|---|---|\n", file);
     for (const BrioField *f = fields; f && f->name; f++) {
         FieldText t = field_text(f);
         BrioWord unit = brio__field_unit(f);
         char takes[320];
         snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, unit.text[0] ? ", " : "", unit.text,
                  t.range[0] ? "; " : "", t.range);
+        if (strstr(f->summary, "efault:")) t.standard[0] = 0; /* the sentence says it */
         if (markdown) {
             fprintf(file, "| `%s` |", f->name);
             print_cell(file, takes);
@@ -504,7 +505,8 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
             print_cell(file, f->summary);
             fputc('\n', file);
         } else {
-            fprintf(file, "      %-12s %s [%s]\n", f->name, takes, t.standard);
+            fprintf(file, t.standard[0] ? "      %-12s %s [%s]\n" : "      %-12s %s%s\n", f->name,
+                    takes, t.standard);
             print_wrapped(file, f->summary, 19, 110);
         }
     }
@@ -513,7 +515,7 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
 static void print_section(FILE *file, const BrioSection *s, bool markdown)
 {
     if (markdown)
-        fprintf(file, "\n## %s%s%s%s\n\n| key | takes | default | |\n|---|---|---|---|\n",
+        fprintf(file, "\n## %s%s%s%s\n\n| key | value | default | meaning |\n|---|---|---|---|\n",
                 s->summary, s->path[0] ? ": `" : "", s->path, s->path[0] ? "`" : "");
     else
         fprintf(file, "\n%s%s%s\n", s->summary, s->path[0] ? ": " : "", s->path);
@@ -544,7 +546,7 @@ void print_reference(FILE *file, bool markdown)
               "file. -->\n\n",
               file);
     print_wrapped(file,
-                  "A scene is a YAML file, so it may be JSON. Units are SI; y is up. Numbers may "
+                  "A scene is a YAML file; JSON works too. Units are SI; y is up. Numbers may "
                   "be fractions: 1/30. File names are relative to the scene file. Vertices are "
                   "counted from 0, in the order of the mesh file. Errors name the file, the line, "
                   "the column and the path of the key. `brio check SCENE` checks a scene without "

@@ -590,7 +590,7 @@ static int run(int argc, char **argv)
         return usage_error(a.command, "which run? Give a folder that `brio run` has written");
     if (!r.out)
         return usage_error(a.command,
-                           "where to? Give -o x.png for a picture or -o x.mp4 for a film");
+                           "missing -o: use -o x.png for a picture or -o x.mp4 for a film");
     Target target = target_of(r.out);
     if (target == NOTHING)
         return usage_error(a.command,
@@ -660,13 +660,13 @@ static const Option options[] = {
                    "down."},
     [ZOOM] = {"--zoom", 0, "FACTOR", "Move closer than the default view: 2 is half the distance."},
     [FOLLOW] = {"--follow", 0, NULL,
-                "The camera moves with the bodies instead of seeing all places."},
+                "Move the camera with the bodies instead of showing the whole scene."},
     [BLUR] = {"--blur", 0, "FRACTION",
               "Motion blur: the fraction of a frame that the shutter is open; 0.5 is usual."},
     [CHECKS] = {"--checks", 0, NULL,
-                "Checks on the bodies, which show how they are stretched and turned."},
+                "Draw a checkerboard on the bodies, which shows stretch and rotation."},
     [OWN_SCALES] = {"--own-scales", 0, NULL,
-                    "A scale of colours for each body, up to its largest strain or speed."},
+                    "A separate colour scale for each body, up to its largest strain or speed."},
     [STAMP] = {"--stamp", 0, NULL, "Write the time into the picture (default on a sheet)."},
     [PLAIN] = {"--plain", 0, NULL, "No names of integrators, no times."},
     [THREADS] = {"--threads", 'j', "N", "Number of threads; pictures do not depend on it."},

@@ -291,6 +291,16 @@ static bool enter_sandbox(const Asked *asked)
     return entered;
 }
 
+/* --resume also starts a run, so that a script can use one command; a wrong folder must show. */
+static void note_new_run(const char *out)
+{
+    char checkpoint[4200], table[4200];
+    snprintf(checkpoint, sizeof checkpoint, "%s/checkpoint", out);
+    snprintf(table, sizeof table, "%s/energy.csv", out);
+    if (access(checkpoint, F_OK) && access(table, F_OK))
+        fprintf(stderr, "%s has no checkpoint: the run starts from the beginning\n", out);
+}
+
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
@@ -308,6 +318,7 @@ static int run(int argc, char **argv)
     if (cluster_same(loaded, &job.error) != BRIO_OK)
         return is_root ? say_error(&job.error, EXIT_USAGE) : EXIT_USAGE;
     if (is_root && !asked.quiet) say_questions(job.scene);
+    if (is_root && !asked.quiet && asked.options.resume) note_new_run(asked.options.out);
     catch_signals();
     cluster_last_words(asked.options.out);
     BrioRunResult *result = &job.result;
@@ -335,7 +346,9 @@ static const Option options_[] = {
              "Change a value of the scene: time.h=1/120, bodies.0.material.E=1e6."},
     [THREADS] = {"--threads", 'j', "N",
                  "Number of threads; results do not depend on it. Default: one per core."},
-    [RESUME] = {"--resume", 'r', NULL, "Continue an interrupted run, to the same bits."},
+    [RESUME] = {"--resume", 'r', NULL,
+                "Continue an interrupted run, to the same bits; start it if the folder has no "
+                "checkpoint."},
     [QUIET] = {"--quiet", 'q', NULL,
                "No progress, questions or summary; errors and warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},

@@ -67,10 +67,13 @@ phrases="$phrases|(frames|iterations|substeps|forces|solves|systems?|stages|file
 phrases="$phrases|taken is the|taken is (neo|back)|looks? to (different|the same|one) sides?|not wanted\\b|so many-th"
 phrases="$phrases|\\b(has|have) eaten\\b|eats (none|motion)|as a share of the energy|[Bb]rakes (every|vibrations)"
 phrases="$phrases|stretch, bounce and collide|[Ll]east of several|knows no (motion|stiffness)|holds? (no )?tets: take"
+phrases="$phrases|choose themselves|elements? without size|takes no barriers|where to\\? Give"
+phrases="$phrases|fit for (a solid|springs)|How near (all|to the reference)|more pairs? so|the others stand still"
 find_phrases() {
     grep -nE "$phrases" "$@"
 }
-for text in 'The first state' '3 iterations a step' 'one file a frame' 'they look to different sides' 'every so many-th'; do
+for text in 'The first state' '3 iterations a step' 'one file a frame' 'they look to different sides' 'every so many-th' \
+    'steps choose themselves' 'elements without size' 'How near all are'; do
     printf '%s.\n' "$text" >"$sample"
     find_phrases "$sample" >/dev/null || { echo "the retired phrase \"$text\" was not found"; exit 1; }
 done

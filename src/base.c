@@ -106,6 +106,17 @@ BrioStatus brio__bad_argument(BrioError *error, const char *function)
                        function);
 }
 
+/* Whether the option "--set bodies.0.mesh" names the path "bodies[0].mesh". */
+static bool names_path(const char *option, const char *path)
+{
+    if (strncmp(option, "--set ", 6)) return false;
+    for (option += 6; *path; path++) {
+        if (*path == ']') continue;
+        if (*option++ != (*path == '[' ? '.' : *path)) return false;
+    }
+    return !*option;
+}
+
 void brio_error_text(const BrioError *error, char *text, size_t size)
 {
     BRIO_NEEDS_OR_NOTHING(text && size > 0);
@@ -120,8 +131,8 @@ void brio_error_text(const BrioError *error, char *text, size_t size)
         snprintf(place, sizeof place, "%s:%d: ", error->file, error->line);
     else if (error->file[0])
         snprintf(place, sizeof place, "%s: ", error->file);
-    snprintf(text, size, "%s%s%s%s", place, error->path, error->path[0] ? ": " : "",
-             error->message);
+    const char *path = option && names_path(error->file, error->path) ? "" : error->path;
+    snprintf(text, size, "%s%s%s%s", place, path, path[0] ? ": " : "", error->message);
 }
 
 /* Damerau–Levenshtein distance (insert, delete, replace, swap neighbours), words cut at 63
@@ -150,7 +161,8 @@ static int edit_distance(const char *a, const char *b)
 const char *brio__nearest(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
-    int min = (int)strlen(word) / 3 + 2; /* farther than this is no typing mistake */
+    size_t length = strlen(word);
+    int min = length < 4 ? 2 : (int)length / 3 + 2; /* farther than this is no typing mistake */
     for (int i = 0; i < count; i++) {
         int distance = edit_distance(word, names[i]);
         if (distance < min) {
@@ -158,6 +170,10 @@ const char *brio__nearest(const char *word, const char *const *names, int count)
             nearest = names[i];
         }
     }
+    /* a part of a name, as euler of backward-euler, or another ending, as body for bodies */
+    for (int i = 0; i < count && !nearest && length >= 3; i++)
+        if (strstr(names[i], word) || !strncmp(names[i], word, BRIO_MAX(3, length - 1)))
+            nearest = names[i];
     return nearest;
 }
 

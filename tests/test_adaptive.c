@@ -1,4 +1,4 @@
-/* Steps that choose themselves (docs/adaptive.md): formulas of BDF for steps of any lengths, errors
+/* Automatic steps (docs/adaptive.md): formulas of BDF for steps of any lengths, errors
  * that follow the tolerance, instants that are met to the bit, the same bits when a run is
  * continued and for any number of threads, rejected steps, and what is refused. */
 #include "program.h"
@@ -259,15 +259,15 @@ static void the_same_bits(void **unused)
 static void refusals(void **unused)
 {
     (void)unused;
-    expect(refused("h: auto", "static", ""), "cannot tell the error of a step");
+    expect(refused("h: auto", "static", ""), "cannot estimate the error of a step");
     expect(refused("h: auto", "pbd-verlet", ""), "give time.h a length, or use one of");
     expect(refused("h: auto", "blend", ""), "backward-euler");
-    expect(refused("h: 1/30, tol: 1e-3", "bdf2", ""), "tol is for steps that choose themselves");
+    expect(refused("h: 1/30, tol: 1e-3", "bdf2", ""), "tol is for automatic steps: use h: auto");
     expect(refused("h: auto, h_min: 1", "bdf2", ""), "longer than the longest");
     expect(refused("h: auto, tol: 0", "bdf2", ""), "time.tol");
     BrioSim *sim = make(spring, "h: auto", "bdf2");
     assert_int_not_equal(brio_sim_set_integrator(sim, "static", NULL, NULL), BRIO_OK);
-    expect(brio_sim_reason(sim), "cannot tell the error of a step");
+    expect(brio_sim_reason(sim), "cannot estimate the error of a step");
     assert_int_equal(brio_sim_set_integrator(sim, "implicit-midpoint", NULL, NULL), BRIO_OK);
     for (int k = 0; k < 5; k++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     brio_sim_free(sim);

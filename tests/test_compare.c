@@ -143,7 +143,7 @@ static void nearness(void **state)
         assert_true(first[1][q] < first[0][q] && first[3][q] < first[2][q]);
         assert_true(first[3][q] < first[1][q]);
     }
-    assert_true(file_has("near/report.html", "How near to the reference"));
+    assert_true(file_has("near/report.html", "Distance from the reference"));
     /* without a step: 1/50 of the finest */
     const Outcome *o = BRIO("compare", "chain.yaml", "-i", "trapezoidal", "--reference", "rk4",
                             "-o", "alone-reference", "--json", "-q", "--force");

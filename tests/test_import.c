@@ -285,9 +285,9 @@ static void test_tetrahedralise(void **state)
     setenv("PATH", path, 1);
     assert_int_equal(o->code, 2);
     assert_string_equal(
-        o->err, "ball \"'.obj: the file holds a surface, and neither tetgen nor gmsh is installed "
-                "to fill it with tets: install one of them (on Debian: apt-get install "
-                "tetgen), or give a mesh of tets\n");
+        o->err, "ball \"'.obj: the file has a surface without tets, and neither tetgen nor gmsh is "
+                "installed to fill it: install one of them (Debian: apt-get install tetgen), use a "
+                "mesh of tets, or, in a scene, `cage: 10`\n");
     int tools = 0;
     for (int i = 0; i < 2; i++) {
         const char *tool = i ? "gmsh" : "tetgen";

@@ -1048,7 +1048,8 @@ static const struct Wrong {
     {"a.step", "solid\n", 0, 0,
      "meshes of type \".step\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), "
      ".mesh (Medit, ASCII), .node "
-     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront "
+     "(TetGen, with its .ele next to it), .ele (TetGen, with its .node next to it), .obj "
+     "(Wavefront "
      "OBJ), .off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
      "binary), "
      ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML "
@@ -1057,7 +1058,8 @@ static const struct Wrong {
     {"mesh", "solid\n", 0, 0,
      "the name has no extension to tell the format; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and "
      "binary), .mesh (Medit, ASCII), .node "
-     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront "
+     "(TetGen, with its .ele next to it), .ele (TetGen, with its .node next to it), .obj "
+     "(Wavefront "
      "OBJ), .off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
      "binary), "
      ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML "

@@ -712,7 +712,7 @@ static void bad_input(void **state)
     } cases[] = {
         {{"render"}, "brio render: which run? Give a folder that `brio run` has written\n"},
         {{"render", "block"},
-         "brio render: where to? Give -o x.png for a picture or -o x.mp4 for a film\n"},
+         "brio render: missing -o: use -o x.png for a picture or -o x.mp4 for a film\n"},
         {{"render", "nowhere", "-o", "a.png"},
          "there is no folder \"nowhere\": give one that `brio run` has written\n"},
         {{"render", "still", "-o", "a.png"},

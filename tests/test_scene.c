@@ -133,12 +133,13 @@ static const Case cases[] = {
      "scene.yaml:2:5: bodies[0]: missing key: a body needs a shape or a mesh"},
     {"no such mesh file", "bodies:\n  - mesh: bunny.msh\n    material: neo-hookean\n", NULL, NULL,
      NULL,
-     "scene.yaml:2:11: bodies[0].mesh: there is no file \"bunny.msh\" (looked for bunny.msh)"},
+     "scene.yaml:2:11: bodies[0].mesh: there is no file \"bunny.msh\": names are "
+     "relative to the scene file"},
     {"unknown ending", "bodies:\n  - mesh: bunny.doc\n    material: neo-hookean\n", "bunny.doc",
      "x", NULL,
      "bunny.doc: meshes of type \".doc\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII "
      "and binary), .mesh (Medit, "
-     "ASCII), .node (TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), "
+     "ASCII), .node (TetGen, with its .ele next to it), .ele (TetGen, with its .node next to it), "
      ".obj (Wavefront OBJ), "
      ".off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
      "binary), .stl (STL, ASCII and binary), .vtk (legacy "
@@ -284,7 +285,9 @@ static const Case cases[] = {
     {"a pull to nowhere",
      "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {pull: {sphere: [[0, "
      "0, 0], 1]}}\n",
-     NULL, NULL, NULL, "scene.yaml:4:20: bodies[0].deform.pull: missing key \"by\" (m): Shift."},
+     NULL, NULL, NULL,
+     "scene.yaml:4:20: bodies[0].deform.pull: missing key \"by\" (m): "
+     "Displacement at the centre."},
     {"a pull of no size",
      "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {pull: {sphere: [[0, "
      "0, 0], 0], by: [1, 0, 0]}}\n",
@@ -433,8 +436,8 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], sequence: none_####.obj}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:37: bodies[0].fix[0].sequence: there is no file \"none_####.obj\" (looked for "
-     "none_####.obj)"},
+     "scene.yaml:4:37: bodies[0].fix[0].sequence: there is no file \"none_####.obj\": names are "
+     "relative to the scene file"},
     {"axes that move",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], axes: [x], script: {velocity: [1, 0, 0]}}]\n",
@@ -469,7 +472,8 @@ static const Case cases[] = {
      "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:13: obstacles[0]: vertex 0 of body \"body0\" is behind obstacle \"obstacle0\" "
-     "(distance -2.13397 m): start in front of it"},
+     "(distance -2.13397 m): start in front of it "
+     "(bodies.N.transform.translate moves a body)"},
     {"a capsule that is too short",
      "contact: {type: cubic}\nobstacles: [{type: capsule, formula: true, height: 0.3}]\nbodies:\n  "
      "- "
@@ -559,13 +563,15 @@ static const Case cases[] = {
      "{type: line, cells: 4}\n    material: neo-hookean-1d\n",
      NULL, NULL, NULL,
      "scene.yaml:4:5: obstacles[1]: vertex 4 of body \"bar\" is behind obstacle \"obstacle1\" "
-     "(distance -0.24 m): start in front of it"},
+     "(distance -0.24 m): start in front of it "
+     "(bodies.N.transform.translate moves a body)"},
     {"touching an obstacle",
      "contact: {type: ipc}\nobstacles: [{type: plane, normal: [1, 0, 0]}]\nbodies:\n  - name: "
      "bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n",
      NULL, NULL, NULL,
      "scene.yaml:2:13: obstacles[0]: vertex 0 of body \"bar\" touches obstacle \"obstacle0\" "
-     "(distance 0 m): start in front of it"},
+     "(distance 0 m): start in front of it "
+     "(bodies.N.transform.translate moves a body)"},
     {"a floor under a bar",
      "contact: {type: ipc}\nobstacles: [{type: plane, point: [0, -1, 0], normal: [0, 1, "
      "0]}]\nbodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: "
@@ -780,7 +786,7 @@ static const Case cases[] = {
     {"--set out of range",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL,
      NULL, "bodies.0.material.E=-1",
-     "--set bodies.0.material.E: bodies[0].material.E: E = -1 Pa is out of range: must be positive "
+     "--set bodies.0.material.E: E = -1 Pa is out of range: must be positive "
      "and at most "
      "1e+15"},
     {"times of keys",
@@ -882,6 +888,10 @@ static const Case cases[] = {
      "scene.yaml:2:5: bodies[0]: the edge of vertices 0 1 belongs to more than two triangles, "
      "among them 0, 1 and 2 (all counted from 0): a shell has no such seams; remove the triangles "
      "that occur twice or branch off"},
+    {"a part of a name", "integrator: euler\nbodies: []\n", NULL, NULL, NULL,
+     "scene.yaml:1:13: integrator: no integrator \"euler\"; did you mean \"backward-euler\"?"},
+    {"another ending", "body: []\n", NULL, NULL, NULL,
+     "scene.yaml:1:1: unknown key \"body\"; did you mean \"bodies\"?"},
     {"a triangle without area", "bodies:\n  - mesh: flat.obj\n    material: baraff-witkin\n",
      "flat.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", NULL,
      "scene.yaml:2:5: bodies[0]: triangle 0 (vertices 0 1 2) has no area: remove it, or move a "
@@ -1056,7 +1066,7 @@ static void checks_json(void **state)
     write_text("mesh.json", "{\"positions\": [[0,0,0],[1,0,0],[0,1,0]], \"cells\": [[0,1,2]]}");
     o = BRIO("check", "mesh.json");
     assert_int_equal(o->code, 0);
-    assert_non_null(strstr(o->out, "fit for springs"));
+    assert_non_null(strstr(o->out, "usable as springs"));
     write_text("typo.json", "{\"bodys\": []}");
     o = BRIO("check", "typo.json");
     assert_int_equal(o->code, 2);

@@ -555,7 +555,7 @@ static void test_set_messages(void **state)
                 "--set bodies.99999999999999: bodies has no element 99999999999999: it has 2, "
                 "counted from 0");
     set_refused(root, "bodies.x.y=1",
-                "--set bodies.x.y: bodies is a list: expected a number from 0 to 1, found \"x\"");
+                "--set bodies.x.y: bodies is a list: expected an index from 0 to 1, found \"x\"");
     set_refused(root, "list.0=1", "--set list.0: list is an empty list");
     set_refused(root, "time.0=1", "--set time.0: time is a map, not a list; its keys: h");
     set_refused(root, "0=1",
@@ -598,7 +598,7 @@ static void test_set_messages(void **state)
     set(root, "tmie.x=1");
     error = (BrioError){0};
     brio__node_real(brio__node_get(brio__node_get(root, "time"), "h"), &number, &error);
-    assert_string_equal(said(&error), "--set time.h: time.h: expected a number, found \"abc\"");
+    assert_string_equal(said(&error), "--set time.h: expected a number, found \"abc\"");
     error = (BrioError){0};
     brio__node_get(root, "integrator"), brio__node_get(root, "bodies"),
         brio__node_get(root, "none");

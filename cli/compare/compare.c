@@ -209,7 +209,7 @@ static const Option options[] = {
                      "bdf2,a-search or, with parameters, 'bdf2,{type: a-search, decay: 10}'."},
     [SIZES] = {"--h", 0, "LIST", "Step sizes in s: 1/30,1/120. Default: that of the scene."},
     [REFERENCE] = {"--reference", 0, "NAME:h",
-                   "How near all are to this run: verlet:1/20000. NAME alone takes 1/50 of the "
+                   "Compare all runs with this one: verlet:1/20000. NAME alone uses 1/50 of the "
                    "finest step."},
     [OUT] = {"--out", 'o', "FOLDER",
              "Where results go; default: NAME-compared in the current folder."},
@@ -247,10 +247,11 @@ const Command command_compare = {
         "scene conserves them: without gravity, fixed vertices and obstacles. \"real time\" is "
         "simulated time over wall time.\n"
         "\n"
-        "Nearness. With --reference a third table says how near each trial is to the reference "
-        "over the whole time: energy and its parts, momenta, the centre of mass, and the spectrum "
-        "of vibration (100 %: nothing in common). The folder keeps the reference as reference.bin; "
-        "with --force a later comparison of the same scene reads it from there.\n"
+        "Distance from the reference. With --reference a third table shows the distance of each "
+        "trial from the reference over the whole run: energy and its parts, momenta, the centre of "
+        "mass, and the spectrum of vibration (100 %: nothing in common). The folder keeps the "
+        "reference as reference.bin; with --force a later comparison of the same scene reads it "
+        "from there.\n"
         "\n"
         "Order and error. The error is the distance of all vertices from the reference at the "
         "end: the root mean square, weighted by mass. Without --reference, brio estimates the "

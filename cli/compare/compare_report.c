@@ -471,7 +471,7 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     brio__html_element(file, "h2", "Momentum, accuracy, cost");
     html_table(c, COST_TABLE, file);
     if (has(c, NEAR_TOTAL)) {
-        brio__html_element(file, "h2", "How near to the reference");
+        brio__html_element(file, "h2", "Distance from the reference");
         html_table(c, NEAR_TABLE, file);
     }
     int count = comparison_notes(c, notes);

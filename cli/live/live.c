@@ -164,7 +164,7 @@ const Command command_live = {
     .synopsis = "SCENE [--port N] [--no-open] [--set PATH=VALUE]... [--threads N]",
     .about =
         "Runs SCENE in the native engine and shows it in a browser on this machine. Drag a body "
-        "to pull it; drag the background to turn the view. The panel changes materials, damping, "
+        "to pull it; drag the background to rotate the view. The panel changes materials, damping, "
         "gravity, the step and the integrator during the run. Curves show the energies. Space "
         "plays and pauses, S makes one step, R restarts, N gives a nudge.\n"
         "\n"

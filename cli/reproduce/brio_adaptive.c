@@ -1,5 +1,5 @@
-/* Steps that choose themselves beside fixed ones: error against work on eleven scenes, and what
- * tells the error of a step of A-search (docs/adaptive.md, docs/results.md). Not of a paper: brio's
+/* Automatic steps compared with fixed ones: error against work on eleven scenes, and what predicts
+ * the error of a step of A-search (docs/adaptive.md, docs/results.md). Not of a paper: brio's
  * own.
  */
 #include "reproduce.h"
@@ -493,8 +493,7 @@ static void run(Report *r)
 REPRODUCTION(brio_adaptive){
     .name = "brio-adaptive",
     .paper = "Brio2026",
-    .summary =
-        "steps that choose themselves beside fixed ones: error against work on eleven scenes",
+    .summary = "automatic steps compared with fixed ones: error against work on eleven scenes",
     .about = "The error is the root mean square, over frames and vertices, of the distance from "
              "a reference of the same method in short steps. Work is counted in Newton "
              "iterations, those of rejected steps included; fixed steps are interpolated to the "

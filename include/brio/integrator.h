@@ -41,7 +41,7 @@ enum {
     BRIO_USES_COMPONENTS = 1024
 };
 
-/* How the error of a step is estimated where steps choose themselves (BrioSimDef.tol;
+/* How the error of a step is estimated for automatic steps (BrioSimDef.tol;
  * docs/adaptive.md). */
 typedef enum BrioEstimate {
     /* beside two steps of h/2, which count: any method with an order, at three times its price */

@@ -245,7 +245,7 @@ BrioStatus brio__check_distances(BrioBuilder *b, const BrioSystem *s, const Brio
             status =
                 brio__error(error, BRIO_ERROR_INPUT,
                             "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m): start "
-                            "in front of it",
+                            "in front of it (bodies.N.transform.translate moves a body)",
                             (long long)(vertex - s->body[body].first), s->body[body].name,
                             d < 0 ? "is behind" : "touches", s->obstacle[term->obstacle].name, d);
         }

@@ -50,8 +50,8 @@ static const BrioField fields[] = {PENALTY_FIELDS, {0}};
 static const BrioField fields[] = {
     PENALTY_FIELDS,
     {"self", BRIO_REAL, "m", 0, 0, 1e9, 0,
-     "Vertices of bodies repel below this distance. Within one body only vertices that are at "
-     "least 1.57 times as far apart at rest. 0: bodies pass through each other."},
+     "Distance below which vertices of bodies repel each other; within one body, only vertices "
+     "that are at least 1.57 times as far apart at rest. 0: bodies pass through each other."},
     {0}};
 
 static double force(const double *params, double mu, double d)

@@ -36,7 +36,7 @@ static const BrioField fields[] = {
 
 BRIO_FORCE(wind){
     .name = "wind",
-    .summary = "Drag and lift of the triangles of a surface in moving or still air.",
+    .summary = "Drag and lift on the triangles of a surface in moving or still air.",
     .fields = fields,
     .triangle = triangle,
 };

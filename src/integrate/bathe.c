@@ -14,7 +14,7 @@
 
 static const BrioField fields[] = {
     {"rho_inf", BRIO_REAL, "", 0, 0, 1, 0,
-     "What a step leaves of a vibration that it cannot resolve: 0 nothing, 1 all of it."},
+     "Fraction of an unresolved vibration that a step leaves: 1 all, 0 nothing."},
     {"gamma", BRIO_REAL, "", 0.5, 0.01, 0.99, 0,
      "Where the first substep ends, as a fraction of the step."},
     {0}};
@@ -37,8 +37,8 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(bathe){
     .name = "bathe",
-    .summary = "Two substeps, trapezoidal rule and BDF2: second order, two solves; you say how "
-               "much of fast vibrations stays.",
+    .summary = "Two substeps, trapezoidal rule and BDF2: second order, two solves, with adjustable "
+               "damping of fast vibrations.",
     .citation = "Bathe2005",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,

@@ -300,7 +300,7 @@ static const BrioField search_fields[] = {
      "with the solver local-global."},
     {"by_body", BRIO_BOOLEAN, "", NAN, 0, 1, 0,
      "An alpha and a target for each body instead of one for all. Energy that passes through "
-     "contacts is booked on both sides. Default: true if a body has a decay or an energy_scale of "
+     "contacts counts on both sides. Default: true if a body has a decay or an energy_scale of "
      "its own."},
     {0}};
 
@@ -656,11 +656,11 @@ static const BrioField decoupled_fields[] = {
     {"alpha_min", BRIO_REAL, "", 0, -10, 10, 0, "Minimum alpha of the search."},
     {"alpha_max", BRIO_REAL, "", 1.1, -10, 10, 0, "Maximum alpha of the search."},
     {"energy_scale", BRIO_REAL, "", 1, 0, 10, 0,
-     "First target above the ground level, as a fraction of the first energy above it."},
+     "Initial target above the ground level, as a fraction of the initial energy above it."},
     {"decay", BRIO_REAL, "s", NAN, 1e-9, 1e12, 0,
      "Time in which the target above the ground falls to 1/e; absent: never."},
     {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0,
-     "Energy that decay leads to; rest: the potential of the settled scene."},
+     "Energy that the decay approaches; rest: the potential of the settled scene."},
     {0}};
 
 /* Where the fields stand that the checks read. */

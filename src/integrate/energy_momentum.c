@@ -132,8 +132,8 @@ static BrioStatus step(BrioStepper *s, double h)
 BRIO_INTEGRATOR(energy_momentum){
     .name = "energy-momentum",
     .summary =
-        "Midpoint rule with a force that keeps energy and both momenta exactly, where a step "
-        "has one.",
+        "Midpoint rule with a force that keeps energy and both momenta exactly, if a step has "
+        "such a force.",
     .citation = "Gonzalez1996",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |

@@ -145,7 +145,7 @@ static const BrioField fields[] = {
 BRIO_INTEGRATOR(fepr){
     .name = "fepr",
     .summary = "A step of backward Euler (or midpoint), projected to the nearest state with its "
-               "energy and momenta. Moves positions, so it takes no barriers.",
+               "energy and momenta. Moves positions, so barriers are not supported.",
     .citation = "Dinev2018b",
     .order = 0, /* none claimed: 0.79 to 0.98 are measured over backward Euler, 2 over midpoint */
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM |

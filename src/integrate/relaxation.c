@@ -219,7 +219,7 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(relaxation){
     .name = "relaxation",
-    .summary = "A Runge-Kutta method whose steps go a little farther or less far to keep the "
+    .summary = "A Runge-Kutta method that lengthens or shortens its steps a little to keep the "
                "energy; rk4 by default, for short steps.",
     .citation = "Ketcheson2019",
     .order = 4,

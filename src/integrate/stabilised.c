@@ -735,15 +735,15 @@ static const BrioField budget_fields[] = {
     {"base", BRIO_CHOICE, "implicit-midpoint|backward-euler", 0, 0, 1, 0,
      "The method whose velocities are scaled."},
     {"momentum", BRIO_BOOLEAN, "", 0, 0, 1, 0,
-     "Scales only what velocities have beside a rigid motion, so that momenta of free components "
-     "stay; false: all of them."},
+     "Scales only the non-rigid part of velocities, which keeps the momenta of free components; "
+     "false: scales all of it."},
     {0}};
 
 BRIO_INTEGRATOR(energy_budget){
     .name = "energy-budget",
     .summary =
-        "Scales velocities after each step to keep the energy. For comparison: loses momenta, "
-        "unless you ask for them.",
+        "Scales velocities after each step to keep the energy. For comparison: loses momenta "
+        "unless `momentum` is true.",
     .citation = "Su2013",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_ENERGY_CONTROLLED | BRIO_USES_COMPONENTS,

@@ -22,9 +22,9 @@
 enum { Q, V, NEXT, PUSH, LAMBDA };
 
 static const BrioField fields[] = {
-    {"substeps", BRIO_INTEGER, "", 20, 1, 100000, 0, "Parts of a step."},
+    {"substeps", BRIO_INTEGER, "", 20, 1, 100000, 0, "Number of substeps per step."},
     {"iterations", BRIO_INTEGER, "", 1, 1, 100000, 0,
-     "How often a substep goes over all springs; the more, the nearer to backward Euler."},
+     "Passes over all springs per substep; more passes come closer to backward Euler."},
     {0}};
 
 /* A substep at work. */

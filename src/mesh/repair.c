@@ -113,8 +113,8 @@ static Named named(const int32_t *node, int corners, int64_t element)
     return name;
 }
 
-/* Leaves out elements without size and those that occur twice; the first of these stays. `kind`:
- * one byte for each element that goes with it; may be NULL. */
+/* Removes degenerate elements and duplicates; the first of several equal ones stays. `kind`: one
+ * byte per element, removed with it; may be NULL. */
 static BrioStatus sift(const BrioMesh *mesh, int corners, int32_t *node, uint8_t *kind,
                        int64_t *count, BrioRepair *report)
 {

@@ -1,5 +1,5 @@
-/* A mesh without the usual faults of assets: vertices that occur twice, elements without size or
- * that occur twice, triangles of inconsistent orientation, surfaces that intersect. */
+/* A mesh without the usual faults of assets: duplicate vertices, degenerate
+ * or duplicate elements, triangles of inconsistent orientation, surfaces that intersect. */
 #ifndef BRIO_REPAIR_H
 #define BRIO_REPAIR_H
 

@@ -143,9 +143,9 @@ static BrioStatus read_ele(const char *file, const char *text, size_t size, Brio
 }
 
 const BrioMeshReader brio__reader_tetgen_node = {
-    .extension = ".node", .summary = "TetGen, with its .ele beside it", .read = read_node};
+    .extension = ".node", .summary = "TetGen, with its .ele next to it", .read = read_node};
 const BrioMeshReader brio__reader_tetgen_ele = {
-    .extension = ".ele", .summary = "TetGen, with its .node beside it", .read = read_ele};
+    .extension = ".ele", .summary = "TetGen, with its .node next to it", .read = read_ele};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

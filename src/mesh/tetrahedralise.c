@@ -216,8 +216,9 @@ static BrioStatus find_tool(const char *wanted, Run *run, const char *name, Brio
             find_program(tools[i], run->program, sizeof run->program))
             return run->tool = tools[i], BRIO_OK;
     return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, name, 0, 0, NULL,
-                          "the file holds a surface, and %s installed to fill it with tets: "
-                          "install %s (on Debian: apt-get install %s), or give a mesh of tets",
+                          "the file has a surface without tets, and %s installed to fill it: "
+                          "install %s (Debian: apt-get install %s), use a mesh of tets, or, in a "
+                          "scene, `cage: 10`",
                           wanted ? "the program named is not" : "neither tetgen nor gmsh is",
                           wanted ? wanted : "one of them", wanted ? wanted : "tetgen");
 }

@@ -17,7 +17,7 @@ static const BrioKey body_keys[] = {
               "is cached in ~/.cache/brio.")},
     {KEY_REAL("edge", "", NAN, KEY_POSITIVE, 1e15,
               "For a surface that is filled with tets: maximum edge length, approximately."),
-     KEY_TAKES("number, in units of the file"), KEY_WORDS("as the surface has it"),
+     KEY_TAKES("number, in units of the file"), KEY_WORDS("that of the surface"),
      KEY_INTO(BrioBodyWork, edge)},
     {KEY_INTEGER(
          "cage", 0, 0, BRIO_CAGE_MAX,
@@ -30,8 +30,8 @@ static const BrioKey body_keys[] = {
                "files show it.")},
     {KEY_CHOICE("kind", "auto|solid|springs|bar1d|points|affine|shell", BRIO_KIND_AUTO,
                 "Kind of elements; auto: from the material. shell: a sheet of triangles. bar1d: a "
-                "line of edges that moves along x only. points: mass without elements; they touch "
-                "without faces. affine: the body (tets or a closed surface) moves as a whole and "
+                "line of edges that moves along x only. points: masses without elements. affine: "
+                "the body (tets or a closed surface) moves as a whole and "
                 "uses E and rho of its material."),
      KEY_INTO(BrioBodyWork, def.kind)},
     {KEY_OTHER("material", "a name, or a map with `type`",
@@ -48,12 +48,12 @@ static const BrioKey body_keys[] = {
     {KEY_LIST("fix", "Vertices that are fixed or follow a script.")},
     {KEY_LIST("attach", "Springs from vertices to points.")},
     {KEY_REAL("decay", "s", 0, 0, 1e12,
-              "Of a-search: time in which this body's energy above the ground falls to 1/e. Then "
-              "energy is controlled by body (`by_body`)."),
+              "For a-search: time in which this body's energy above the ground falls to 1/e. "
+              "Switches `by_body` on."),
      KEY_WORDS("that of the integrator"), KEY_INTO(BrioBodyWork, def.decay)},
     {KEY_REAL("energy_scale", "", 0, 0, 10,
-              "Of a-search: first target of this body's energy above the ground, as a fraction of "
-              "its first energy above it. Then energy is controlled by body."),
+              "For a-search: initial target of this body's energy above the ground, as a fraction "
+              "of its initial energy above it. Switches `by_body` on."),
      KEY_WORDS("that of the integrator"), KEY_INTO(BrioBodyWork, def.energy_scale)},
     {KEY_MAP("array", "Copies of the body in rows, columns and layers; their names are NAME.0, "
                       "NAME.1, ...")},

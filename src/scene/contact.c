@@ -97,8 +97,7 @@ static const BrioKey shape_keys[] = {
     {KEY_BOOLEAN("formula", 0,
                  "For a shape of `brio list obstacles`: use the exact distance instead of "
                  "triangles. Only vertices of bodies collide with it, not edges and faces."),
-     KEY_WORDS("false; true with laws between vertices, unless it moves"),
-     KEY_INTO(Obstacle, formula)},
+     KEY_WORDS("false; with penalty contact true, unless it moves"), KEY_INTO(Obstacle, formula)},
     OBSTACLE_PLACE,
     KEY_END};
 BRIO_SECTION(shape_obstacle){"obstacles[] of a shape",

@@ -18,7 +18,7 @@ static const BrioKey force_keys[] = {
               "Only vertices inside the ball in the initial "
               "state."),
      KEY_INTO(BrioForceDef, sphere)},
-    {KEY_LIST("keys", "Factor over time, linear in between: [[0, 0], [1, 1]]."),
+    {KEY_LIST("keys", "Factor of the force over time, linear in between: [[0, 0], [1, 1]]."),
      KEY_TAKES("list of [t, factor]")},
     {KEY_OTHER("formula", "text, or list of three",
                "Factor as a formula of t, x, y, z. For a constant force: one formula per "

@@ -8,7 +8,7 @@
 static const BrioKey velocity_keys[] = {
     {KEY_VECTOR("linear", "m/s", 0, "Velocity of every vertex."),
      KEY_INTO(BrioBodyWork, def.velocity)},
-    {KEY_VECTOR("angular", "rad/s", 0, "Turning."), KEY_INTO(BrioBodyWork, def.angular)},
+    {KEY_VECTOR("angular", "rad/s", 0, "Angular velocity."), KEY_INTO(BrioBodyWork, def.angular)},
     {KEY_MATRIX("gradient", "1/s",
                 "Additional velocity that grows linearly: this matrix times the distance vector "
                 "from `about`."),
@@ -17,7 +17,7 @@ static const BrioKey velocity_keys[] = {
      KEY_INTO(BrioBodyWork, def.about)},
     {KEY_MAP("mode", "An additional vibration.")},
     KEY_END};
-BRIO_SECTION(velocity){"bodies[].velocity", "How a body starts", velocity_keys};
+BRIO_SECTION(velocity){"bodies[].velocity", "Initial velocity", velocity_keys};
 
 static const BrioKey mode_keys[] = {
     {KEY_CHOICE("type", "drum", NAN,
@@ -37,7 +37,7 @@ static const BrioKey mode_keys[] = {
     {KEY_VECTOR("normal", "", NAN, "Direction of the motion; any length."),
      KEY_WORDS("the mean normal of the triangles"), KEY_INTO(BrioDrum, normal)},
     KEY_END};
-BRIO_SECTION(mode){"bodies[].velocity.mode", "A vibration to start with", mode_keys};
+BRIO_SECTION(mode){"bodies[].velocity.mode", "Initial vibration", mode_keys};
 
 typedef struct Deform {
     double twist, bend[3], scatter;
@@ -72,7 +72,7 @@ static const BrioKey pull_keys[] = {
     {KEY_BALL("sphere", "[[x, y, z], radius]",
               "The region: full displacement at the centre, none outside the radius."),
      KEY_REQUIRED, KEY_INTO(Pull, sphere)},
-    {KEY_VECTOR("by", "m", NAN, "Shift."), KEY_REQUIRED, KEY_INTO(Pull, by)},
+    {KEY_VECTOR("by", "m", NAN, "Displacement at the centre."), KEY_REQUIRED, KEY_INTO(Pull, by)},
     KEY_END};
 BRIO_SECTION(pull){"bodies[].deform.pull", "A region that is pulled out", pull_keys};
 

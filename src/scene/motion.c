@@ -8,7 +8,7 @@
 static const BrioKey script_keys[] = {
     {KEY_VECTOR("velocity", "m/s", 0, "Velocity of the translation."),
      KEY_INTO(BrioScript, velocity)},
-    {KEY_VECTOR("angular", "rad/s", 0, "Turning."), KEY_INTO(BrioScript, angular)},
+    {KEY_VECTOR("angular", "rad/s", 0, "Angular velocity."), KEY_INTO(BrioScript, angular)},
     {KEY_VECTOR("about", "m", 0, "Centre of the rotation."), KEY_INTO(BrioScript, about)},
     {KEY_REAL("start", "s", 0, 0, 1e9, "When the motion starts."), KEY_INTO(BrioScript, start)},
     {KEY_REAL("end", "s|never", INFINITY, 0, 1e9,
@@ -18,7 +18,7 @@ static const BrioKey script_keys[] = {
                       "above."),
      KEY_TAKES("list of [t, dx, dy, dz]")},
     {KEY_LIST("poses", "Transforms at given times, applied before the motion above. Translation "
-                       "and scale are linear in between; rotation takes the shorter way."),
+                       "and scale are linear in between; rotation follows the shorter arc."),
      KEY_TAKES("list of maps")},
     {KEY_LIST("formula", "Displacements along x, y, z (m) as formulas of t and of the initial x, "
                          "y, z."),
@@ -32,8 +32,8 @@ typedef struct Pose {
 } Pose;
 
 static const BrioKey pose_keys[] = {
-    {KEY_REAL("t", "s", NAN, -1e9, 1e9, "When."), KEY_REQUIRED, KEY_INTO(Pose, t)},
-    {KEY_VECTOR("translate", "m", 0, "Shift."), KEY_INTO(Pose, translate)},
+    {KEY_REAL("t", "s", NAN, -1e9, 1e9, "Time of the pose."), KEY_REQUIRED, KEY_INTO(Pose, t)},
+    {KEY_VECTOR("translate", "m", 0, "Translation."), KEY_INTO(Pose, translate)},
     {KEY_BALL("rotate", "[[x, y, z], degrees]", "Rotation about an axis through `about`."),
      KEY_INTO(Pose, rotate)},
     {KEY_SCALE("scale", 1, KEY_POSITIVE, DBL_MAX,

@@ -226,7 +226,7 @@ static void ask_steps(Asking *a)
             "solver.tol = %.3g m/s: Newton may leave every vertex with an error of that speed; "
             "1e-3 of the speeds in play is a good choice for pictures",
             scene->def.solver.tol);
-    if (scene->def.tol != 0) return; /* steps choose themselves */
+    if (scene->def.tol != 0) return; /* automatic steps */
     if (scene->end > 0 && h > 1.000001 * scene->end)
         ask(a,
             "time.h = %.4g s is longer than time.end = %.4g s: the whole run is one step, which "

@@ -10,7 +10,10 @@ BrioStatus brio__expect(const BrioNode *node, BrioNodeKind kind, BrioError *erro
 {
     static const char *const names[] = {"a single value", "a list", "a map of keys and values"};
     if (node->kind == kind) return BRIO_OK;
-    return brio__node_error(node, error, "expected %s, found %s", names[kind], names[node->kind]);
+    return brio__node_error(node, error, "expected %s, found %s%s", names[kind], names[node->kind],
+                            kind == BRIO_NODE_LIST && node->kind == BRIO_NODE_SCALAR
+                                ? "; write one element as [value]"
+                                : "");
 }
 
 BrioStatus brio__at_node(const BrioNode *node, BrioStatus status, BrioError *error,
@@ -173,6 +176,7 @@ BrioStatus brio__file_path(const BrioScene *scene, const BrioNode *node, char *p
     if (snprintf(path, size, "%.*s%s", folder, scene->file, name) >= (int)size)
         return brio__node_error(node, error, "the file name is too long");
     if (!brio__mesh_file_exists(path))
-        return brio__node_error(node, error, "there is no file \"%s\" (looked for %s)", name, path);
+        return brio__node_error(
+            node, error, "there is no file \"%s\": names are relative to the scene file", path);
     return BRIO_OK;
 }

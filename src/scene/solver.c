@@ -5,19 +5,19 @@
 
 static const BrioKey time_keys[] = {
     {KEY_REAL("h", "s|auto", 1. / 30, KEY_POSITIVE, 1e6,
-              "Time step; auto: steps choose themselves so that their errors stay below `tol` "
+              "Time step; auto: brio chooses every step so that its error stays below `tol` "
               "(docs/adaptive.md)."),
      KEY_WORDS("1/30"), KEY_INTO(BrioScene, def.h)},
     {KEY_REAL("tol", "m|auto", INFINITY, KEY_POSITIVE, 1e9,
-              "Of h: auto: the largest error of a position that a step may make, as it is "
-              "estimated; auto: a thousandth of the size of the smallest body."),
+              "With h: auto, the largest estimated position error of one step; auto: 1/1000 of the "
+              "size of the smallest body."),
      KEY_WORDS("auto"), KEY_INTO(BrioScene, tol)},
     {KEY_REAL("h_min", "s|auto", INFINITY, KEY_POSITIVE, 1e6,
-              "Of h: auto: the shortest step, which counts whatever its error is; auto: a "
-              "millionth of the longest."),
+              "With h: auto, the shortest step, accepted whatever its error is; auto: a millionth "
+              "of the longest."),
      KEY_WORDS("auto"), KEY_INTO(BrioScene, h_min)},
     {KEY_REAL("h_max", "s|auto", INFINITY, KEY_POSITIVE, 1e6,
-              "Of h: auto: the longest step; auto: one frame, 1/fps."),
+              "With h: auto, the longest step; auto: one frame, 1/fps."),
      KEY_WORDS("auto"), KEY_INTO(BrioScene, h_max)},
     {KEY_REAL("end", "s", 10, 0, 1e9, "When the run ends."), KEY_INTO(BrioScene, end)},
     {KEY_REAL("fps", "1/s", 30, KEY_POSITIVE, 1e9,
@@ -78,10 +78,8 @@ static BrioStatus read_automatic(BrioNode *node, BrioScene *scene, BrioError *er
     for (size_t i = 0; node && !automatic && i < BRIO_COUNT(keys); i++) {
         BrioNode *key = brio__node_get(node, keys[i]);
         if (key)
-            return brio__node_error(key, error,
-                                    "%s is for steps that choose themselves: write h: auto, or "
-                                    "take it out",
-                                    keys[i]);
+            return brio__node_error(
+                key, error, "%s is for automatic steps: use h: auto, or remove it", keys[i]);
     }
     if (!automatic) return BRIO_OK;
     def->tol = scene->tol;

@@ -10,9 +10,9 @@ static const BrioKey transform_keys[] = {
      KEY_INTO(Transform, scale)},
     {KEY_BALL("rotate", "[[x, y, z], degrees]", "Rotation about an axis through the origin."),
      KEY_INTO(Transform, rotate)},
-    {KEY_VECTOR("translate", "m", 0, "Shift."), KEY_INTO(Transform, translate)},
+    {KEY_VECTOR("translate", "m", 0, "Translation."), KEY_INTO(Transform, translate)},
     KEY_END};
-BRIO_SECTION(transform){"bodies[].transform", "Where a body starts", transform_keys};
+BRIO_SECTION(transform){"bodies[].transform", "Transform of a mesh", transform_keys};
 
 BrioPlacement brio__placement(void)
 {

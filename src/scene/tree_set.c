@@ -77,7 +77,7 @@ static BrioStatus find_element(BrioNode *list, const Path *path, int i, const ch
         return set_error(name, BRIO_ERROR_INPUT, error, "%s is an empty list", called);
     if (!is_index(path, i))
         return set_error(name, BRIO_ERROR_INPUT, error,
-                         "%s is a list: expected a number from 0 to %d, found \"%s\"", called,
+                         "%s is a list: expected an index from 0 to %d, found \"%s\"", called,
                          list->count - 1, part.text);
     long number = path->part[i].length > 9 ? list->count : strtol(part.text, NULL, 10);
     if (number >= list->count)

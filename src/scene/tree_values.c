@@ -52,6 +52,15 @@ BrioNumberKind brio__node_number(const char *text, double *value)
                                                                  : BRIO_NUMBER_INFINITE;
 }
 
+/* A number followed by a unit, such as 16ms or 5 %. */
+static bool has_unit(const char *text)
+{
+    const char *end = brio__decimal_end(text + (*text == '+' || *text == '-'));
+    if (!end) return false;
+    end += *end == ' ';
+    return (isalpha((unsigned char)*end) && *end != 'x') || *end == '%';
+}
+
 BrioStatus brio__node_real(const BrioNode *node, double *value, BrioError *error)
 {
     if (node->kind != BRIO_NODE_SCALAR || brio__node_is_nothing(node))
@@ -72,8 +81,9 @@ BrioStatus brio__node_real(const BrioNode *node, double *value, BrioError *error
                                 "expected a finite number, found a division by zero, %s",
                                 brio__node_what(node).text);
     if (kind != BRIO_NUMBER)
-        return brio__node_error(node, error, "expected a number, found %s",
-                                brio__node_what(node).text);
+        return brio__node_error(
+            node, error, "expected a number, found %s%s", brio__node_what(node).text,
+            has_unit(node->text) ? "; write the number without a unit, in SI" : "");
     *value = number;
     return BRIO_OK;
 }

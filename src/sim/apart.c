@@ -130,10 +130,10 @@ static BrioStatus check_intersections(const BrioSystem *system, const double *x,
     if (count == 0) return BRIO_OK;
     brio__intersection_text(system, &first, text, sizeof text);
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "%s in the initial state, and %lld more pair%s so: contact: %s needs bodies "
-                       "that are apart; `brio check` lists them and draws them",
-                       text, (long long)count - 1, count == 2 ? "" : "s",
-                       brio__law_at(system->law)->name);
+                       "%s in the initial state, one of %lld intersections: with contact: %s "
+                       "bodies must start apart; move them with bodies.N.transform.translate, or "
+                       "use contact.start: untangle (`brio check` lists and draws all)",
+                       text, (long long)count, brio__law_at(system->law)->name);
 }
 
 /* The nearest pair at x, if it is nearer than its margin. */

@@ -1,4 +1,4 @@
-/* Steps that choose themselves. A step of length h is tried from the state at t; the integrator, or
+/* Automatic steps. A step of length h is tried from the state at t; the integrator, or
  * a difference of velocities, or two steps of h/2 tell the error e of its positions (BrioEstimate).
  * With r = max|e|/tol the step counts if r <= 1. Then the next one is
  *
@@ -62,10 +62,11 @@ BrioStatus brio__control_fits(const BrioSimDef *def, const BrioIntegrator *integ
                            def->h_min, def->h);
     if (integrator->estimate == BRIO_NO_ESTIMATE || integrator->order < 1) {
         list_estimates(names, sizeof names);
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "%s cannot tell the error of a step, so steps cannot choose themselves; "
-                           "give time.h a length, or use one of %s",
-                           integrator->name, names);
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "%s cannot estimate the error of a step, which h: auto needs; give time.h "
+            "a length, or use one of %s",
+            integrator->name, names);
     }
     if (brio__solver_type(def->solver.type)->unfinished)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,

@@ -1,4 +1,4 @@
-/* Steps that choose themselves: a controller above the integrators (docs/adaptive.md). */
+/* Automatic steps: a controller above the integrators (docs/adaptive.md). */
 #ifndef BRIO_CONTROL_H
 #define BRIO_CONTROL_H
 

@@ -505,7 +505,7 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
 BRIO_SOLVER(vbd){
     .name = "vbd",
     .summary = "Vertex block descent: a fixed number of sweeps, each vertex by Newton's method "
-               "while the others stand still. No matrix.",
+               "while the others are fixed. No matrix.",
     .citation = "Chen2024",
     .unfinished = true,
     .minimise = minimise,
