@@ -2,6 +2,7 @@
  * do not; and what no scene means is questioned by check and before a run. */
 #include "program.h"
 
+#include "run/explosion.h"
 #include "run/run.h"
 #include "scene/questions.h"
 #include "solve/problem.h"
@@ -334,6 +335,93 @@ static void a_solve_says_what_was_not_met(void **state)
     brio__scene_free(scene);
 }
 
+/* Three masses of 0.1 kg on two springs of 0.5 m and 1000 N/m, 2 m above the ground. The first is
+ * moved by a script, the others fly. */
+static const char springs[] = "time: {h: 1/100, end: 0.5}\n"
+                              "gravity: [0, -10, 0]\n"
+                              "integrator: backward-euler\n"
+                              "solver: {tol: 1e-3}\n"
+                              "bodies:\n"
+                              "  - shape: {type: line, length: 1, cells: 2}\n"
+                              "    kind: springs\n"
+                              "    material: {type: hooke, k: 1000, vertex_mass: 0.1}\n"
+                              "    transform: {translate: [0, 2, 0]}\n"
+                              "    velocity: {linear: [0, 0, 3]}\n"
+                              "    fix: [{vertices: [0], script: {velocity: [0, 0, 4]}}]\n";
+
+/* Y(way) of these springs: both grow by the way, as the shortest of 0.5 m does. */
+static double stretch_energy(double way) { return 2 * 0.5 * 1000 * way * way; }
+
+/* The estimates of explosion.h, and the budget made of them, in closed form. */
+static void the_budget_of_a_scene(void **state)
+{
+    (void)state;
+    /* of each value: a stretch of 1e-5 is a difference of lengths with 16 digits */
+    static const double TOLERANCE = 1e-10;
+    BrioScene *scene = NULL;
+    BrioSim *sim = NULL;
+    BrioExplosion e;
+    BrioLedger l;
+    assert_int_equal(brio__scene_parse(springs, strlen(springs), "springs", &scene, NULL), BRIO_OK);
+    assert_int_equal(brio__scene_sim(scene, &sim, NULL), BRIO_OK);
+    assert_int_equal(brio__explosion_begin(&e, sim, 0.5), BRIO_OK);
+    assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
+    const double h = 0.01, way = 4 * 0.5, kinetic = l.kinetic;
+    const struct {
+        const char *name;
+        double value, expected;
+    } rows[] = {
+        {"mass", e.mass, 0.3},
+        {"weight", e.weight, 3},
+        {"fall", e.fall, 0.1},
+        {"gravity", e.gravity, 6},
+        {"initial", e.initial, kinetic},
+        {"first", e.first, 6 + kinetic},
+        {"extent", e.extent, 1},
+        {"edge", e.edge, 0.5},
+        {"script_speed", e.script_speed, 4},
+        {"script_way", e.script_way, way},
+        {"by_tol", e.by_tol, stretch_energy(1e-3 * h)},
+        {"by_step", e.by_step, stretch_energy(4 * h)},
+        {"by_run", e.by_run, stretch_energy(0.5 + way)},
+    };
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++)
+        if (!(fabs(rows[i].value - rows[i].expected) <= TOLERANCE * fabs(rows[i].expected)))
+            fail_msg("%s is %.17g, expected %.17g", rows[i].name, rows[i].value, rows[i].expected);
+    assert_true(kinetic >= 0.5 * 0.2 * 9 && !e.kinetic_only && !e.exploded);
+    /* after 7 steps: 1 J of gravity released, 5 J added, 2 J lost, an aim 0.5 J above the books */
+    double able = 3 * way + 2 * 0.3 * 16 + stretch_energy(0.5 + way);
+    double budget = kinetic + 5 + 1 + 3 * 1 + 0.3 * 0.1 * 0.1 / 2 + 2 * 0.3 * 16 +
+                    stretch_energy(4 * h) + 0.5 + 0.3 * 1e-6 * 8 / 2 + stretch_energy(1e-3 * h);
+    l.step = 7;
+    l.time = 0.07;
+    l.gravity = 5;
+    l.added = 5;
+    memset(l.dissipated_by, 0, sizeof l.dissipated_by);
+    l.dissipated_by[0] = 2;
+    l.target = e.first + 5 + 0.5;
+    char text[700];
+    const double factors[] = {1.99, 99.9, 100.1};
+    for (size_t i = 0; i < BRIO_COUNT(factors); i++) {
+        l.total = l.gravity + factors[i] * budget;
+        assert_int_equal(brio__explosion_judge(&e, sim, &l, text, sizeof text), factors[i] > 100);
+        l.step++;
+    }
+    double two_steps_later = budget + 0.3 * 1e-6 * 2 / 2;
+    assert_true(e.exploded && fabs(e.budget - two_steps_later) <= TOLERANCE * budget);
+    assert_true(e.step == 9 && e.sane_step == 7 && e.time == 0.07);
+    /* work counts as far as scripts can do it, and friction may give what it took */
+    l.step = 7;
+    l.added = 1e9;
+    l.target = NAN;
+    l.dissipated_by[1] = -3;
+    l.total = 1e12;
+    assert_true(brio__explosion_judge(&e, sim, &l, text, sizeof text));
+    assert_true(fabs(e.budget - (budget - 5 - 0.5 + 10 * able + 2)) <= TOLERANCE * e.budget);
+    brio_sim_free(sim);
+    brio__scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(explosions_end_the_run),
@@ -343,6 +431,7 @@ int main(void)
                                        cmocka_unit_test(check_asks),
                                        cmocka_unit_test(check_has_no_question),
                                        cmocka_unit_test(run_asks_first),
-                                       cmocka_unit_test(a_solve_says_what_was_not_met)};
+                                       cmocka_unit_test(a_solve_says_what_was_not_met),
+                                       cmocka_unit_test(the_budget_of_a_scene)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
