@@ -8,9 +8,9 @@
  * rolls (nothing in the model resists rolling), so that a box takes the ball's place. TOLERANCE for
  * the last second: 0.1 mm; friction holds what lies on a slope only at a speed, so that for what is
  * heaped up (splash) epsv is lowered from 1 mm/s to 0.01 mm/s; the ball in the net, which has no
- * friction, may still sway by 0.5 mm. How it falls into the net is chaotic, so when the swing begins
- * to die out is not known to a second; then its amplitude falls to 0.4 in each. It gets 9 s: after 7
- * it swayed by 0.3 to 0.8 mm, by the last digits of the build.
+ * friction, may still sway by 0.5 mm. How it falls into the net is chaotic, and so is the moment
+ * when its swing begins to die out; then the amplitude falls to 0.4 in each second. It gets 9 s:
+ * after 7 s it swayed by 0.3 to 0.8 mm, depending on the last digits of the build.
  *
  * The heavy ball on the cubes of splash rocks on them about its place of rest, at 1 Hz, by half a
  * millimetre after three seconds. Nothing but the integrator damps that: backward Euler takes

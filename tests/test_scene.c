@@ -459,8 +459,9 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{group: hem}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:19: bodies[0].fix[0].group: the mesh file names no groups: OBJ files do (g or o), "
-     "Gmsh files do (physical groups with a name), or choose vertices by box, sphere or number"},
+     "scene.yaml:4:19: bodies[0].fix[0].group: the mesh file names no groups: OBJ files do (g or "
+     "o), Gmsh files do (physical groups with a name), or choose vertices by box, sphere or "
+     "number"},
     {"a patch that looks nowhere",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{normal: [[1, 1, 1], 5]}]\n",

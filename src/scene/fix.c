@@ -30,7 +30,8 @@ typedef struct Fixed {
 
 /* clang-format off */
 #define SELECTION_BY_FACES                                                                         \
-    {KEY_TEXT("group", "Vertices of the faces of a group or object (OBJ), or of a physical group (Gmsh)."),    \
+    {KEY_TEXT("group", "Vertices of the faces of a group or object (OBJ), or of a physical group " \
+                       "(Gmsh)."),                                                                 \
      KEY_WORDS(""), KEY_INTO(Fixed, group)},                                                       \
     {KEY_BALL("normal", "[[x, y, z], degrees]",                                                    \
               "Of these vertices, or of all: only those of surface triangles whose initial " \
