@@ -99,7 +99,7 @@ static inline void make_msh2(Bytes *b, bool big)
     }
     add_text(b, "\n$EndNodes\n$Elements\n3\n");
     const uint32_t point[] = {15, 1, 2, 1, 0, 1, 1};
-    const uint32_t tets[] = {4, 2, 2, 2, 0, 1, 1, 2, 3, 4, 3, 0, 1, 2, 3, 4, 5};
+    const uint32_t tets[] = {4, 2, 2, 2, 1, 1, 1, 2, 3, 4, 3, 1, 1, 2, 3, 4, 5};
     for (size_t i = 0; i < BRIO_COUNT(point); i++) add_unsigned(b, point[i], 4, big);
     for (size_t i = 0; i < BRIO_COUNT(tets); i++) add_unsigned(b, tets[i], 4, big);
     add_text(b, "\n$EndElements\n");
@@ -109,7 +109,15 @@ static inline void make_msh4(Bytes *b, bool big)
 {
     add_text(b, "$MeshFormat\n4.1 1 8\n");
     add_unsigned(b, 1, 4, big);
-    add_text(b, "\n$EndMeshFormat\n$Nodes\n");
+    add_text(b, "\n$EndMeshFormat\n$PhysicalNames\n1\n3 7 \"body\"\n$EndPhysicalNames\n"
+                "$Entities\n");
+    for (int d = 0; d < 4; d++) add_unsigned(b, d == 3, 8, big); /* one volume, 1, */
+    add_unsigned(b, 1, 4, big);
+    for (int i = 0; i < 6; i++) add_double(b, i < 3 ? 0 : 1.5, big);
+    add_unsigned(b, 1, 8, big); /* of group 7, with no bounds */
+    add_unsigned(b, 7, 4, big);
+    add_unsigned(b, 0, 8, big);
+    add_text(b, "\n$EndEntities\n$Nodes\n");
     const uint64_t nodes[] = {1, 5, 1, 5};
     for (int i = 0; i < 4; i++) add_unsigned(b, nodes[i], 8, big);
     add_unsigned(b, 3, 4, big);

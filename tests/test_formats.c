@@ -156,6 +156,12 @@ static void test_binary_msh(void **state)
         assert_elements(mesh, 5, 2, 0, 0);
         assert_memory_equal(mesh->x, seed_x, sizeof seed_x);
         assert_indices(mesh->tet, 8, seed_tets);
+        /* the physical group of both tets: by the element in version 2, by the entity in 4 */
+        assert_non_null(mesh->groups);
+        assert_int_equal(mesh->groups->count, 1);
+        assert_string_equal(mesh->groups->name[0], "body");
+        assert_int_equal(mesh->groups->start[1], 5);
+        assert_indices(mesh->groups->vertex, 5, (int32_t[]){0, 1, 2, 3, 4});
         brio_mesh_free(mesh);
     }
 }

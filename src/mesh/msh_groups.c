@@ -136,7 +136,8 @@ static BrioStatus read_entities(BrioMshGroups *g, BrioScan *scan, bool old4)
         BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of entities", 8, &count[d]));
     for (int d = 0; d < 4; d++)
         for (int64_t i = 0; i < count[d]; i++) BRIO_CHECK(read_entity(g, scan, d, old4));
-    qsort(g->entity, (size_t)g->entity_count, sizeof *g->entity, compare_entities);
+    if (g->entity_count)
+        qsort(g->entity, (size_t)g->entity_count, sizeof *g->entity, compare_entities);
     return BRIO_OK;
 }
 
