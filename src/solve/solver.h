@@ -64,11 +64,13 @@ struct BrioSolver {
     const BrioSystem *system;
     const BrioSolverType *type;
     BrioSolverOptions options;
-    BrioPotential *potential;        /* borrowed, like */
-    BrioDissipation *dissipation;    /* this */
-    BrioConstraints *constraints;    /* NULL: none */
-    struct BrioRanks *ranks;         /* NULL: no potentials of volumes */
-    struct BrioForesight *foresight; /* NULL: no pairs to foresee */
+    BrioPotential *potential;          /* borrowed, like */
+    BrioDissipation *dissipation;      /* this */
+    BrioConstraints *constraints;      /* NULL: none */
+    struct BrioRanks *ranks;           /* NULL: no potentials of volumes */
+    struct BrioForesight *foresight;   /* NULL: no pairs to foresee */
+    struct BrioComponents *components; /* of the system, */
+    struct BrioRigid *rigid;           /* and their rigid motions */
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     void *self;         /* of the type; NULL until it needs something */
     BrioSolveTotals totals;
