@@ -3,7 +3,6 @@
 #ifndef BRIO_TEST_SCALES_H
 #define BRIO_TEST_SCALES_H
 
-#include "scene/questions.h"
 #include "scene/scene.h"
 
 #include <stdio.h>
