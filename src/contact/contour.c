@@ -1,4 +1,4 @@
-/* Two sheets intersect along a line. It ends at edges of the sheets, or where a sheet passes
+/* Two sheets intersect along a line. It ends at edges of the sheets or, where a sheet passes
  * through itself, at a point where it is pinched. Each edge that crosses a triangle is a corner of
  * this line. From there it goes on in the faces i (one or two) beside the edge, in unit directions
  * R_i. With the direction E of the edge and the normal N of the triangle, the line becomes shorter
@@ -6,7 +6,11 @@
  *
  *     G = sum_i (R_i - 2 (E.R_i)/(E.N) N).
  *
- * In the midst of a straight line the R_i cancel: what acts are its ends. */
+ * In the midst of a straight line the R_i cancel: what acts are its ends.
+ *
+ * Forces act near pinches only, where edge and triangle are near each other at rest too. Other
+ * lines come apart by themselves when the sheet unfolds; forces on all of a heap's hundred
+ * intersections would shake it forever. */
 #include "contour.h"
 
 #include "../mesh/intersect.h"
@@ -29,13 +33,12 @@ struct BrioContour {
 
 static bool is_sheet(const BrioBody *b) { return b->triangle_count > 0 && b->tet_count == 0; }
 
-/* Solids keep each other out by their vertices; they have an inside to be pushed from. */
+/* A sheet is pinched by itself. */
 static bool excluded(const void *system, int a, int b)
 {
     const BrioSystem *s = system;
     int owners = s->body_count + s->obstacle_count;
-    if (!is_sheet(&s->body[a]) && !is_sheet(&s->body[b])) return true;
-    return s->excluded && s->excluded[a * owners + b];
+    return a != b || (s->excluded && s->excluded[a * owners + b]);
 }
 
 void brio__contour_free(BrioContour *c)
@@ -123,7 +126,7 @@ BrioStatus brio__contour_create(const BrioSystem *system, BrioContour **contour)
     BrioStatus status = c && part ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int i = 0; status == BRIO_OK && i < system->body_count; i++) {
         const BrioBody *b = &system->body[i];
-        if (system->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X) continue;
+        if (!is_sheet(b) || system->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X) continue;
         part[i] = (BrioExactPart){
             .first = b->first, .triangle_count = b->triangle_count, .triangle = b->triangle};
     }
@@ -132,6 +135,7 @@ BrioStatus brio__contour_create(const BrioSystem *system, BrioContour **contour)
         c->system = system;
         c->in.excluded = excluded;
         c->in.context = system;
+        c->in.rounded = true;
         c->room = c->in.surface.edge_count;
         c->found = brio__alloc((size_t)c->room + 1, sizeof *c->found);
         status = c->found ? find_sides(c) : BRIO_ERROR_MEMORY;
@@ -172,7 +176,6 @@ static bool is_pinch(const BrioContour *c, const BrioIntersection *at)
     const double *p = c->rest + 3 * (int64_t)at->edge[0], *q = c->rest + 3 * (int64_t)at->edge[1];
     const double *t[3];
     double length = 0, apart = 0;
-    if (at->owner[0] != at->owner[1]) return false;
     for (int k = 0; k < 3; k++) t[k] = c->rest + 3 * (int64_t)at->other[k];
     for (int r = 0; r < 3; r++) {
         double off = (p[r] + q[r]) / 2 - (t[0][r] + t[1][r] + t[2][r]) / 3;
@@ -232,18 +235,19 @@ static void add_velocity(const BrioSystem *s, int32_t vertex, const double *v, d
 int64_t brio__contour_pull(BrioContour *c, const BrioContourPull *pull, const double *x,
                            const double *v, double *world)
 {
-    int64_t count = brio__intersector_find(&c->in, x, c->found, c->room, NULL);
+    int64_t count = brio__intersector_find(&c->in, x, c->found, c->room, NULL), pinched = 0;
     for (int64_t i = 0; i < BRIO_MIN(count, c->room); i++) {
         const BrioIntersection *at = &c->found[i];
         const int32_t vertex[] = {at->edge[0], at->edge[1], at->other[0], at->other[1],
                                   at->other[2]};
         double F[3], weight[5], speed[3] = {0};
         if (!is_pinch(c, at) || !pull_of(c, at, x, F, weight)) continue;
+        pinched++;
         for (int k = 0; k < 5; k++) add_velocity(c->system, vertex[k], v, weight[k], speed);
         double rest = 1 / (1 + brio__dot3(speed, speed) / (pull->speed * pull->speed));
         for (int k = 0; k < 5; k++)
             for (int r = 0; r < 3; r++)
                 world[3 * (int64_t)vertex[k] + r] += pull->force * rest * weight[k] * F[r];
     }
-    return count;
+    return pinched;
 }

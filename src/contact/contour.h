@@ -1,5 +1,5 @@
-/* The lines along which sheets intersect, and forces that shorten them: how cloth that has passed
- * through itself comes apart again [Volino2006]. */
+/* The lines along which a sheet intersects itself, and forces that shorten them where it is
+ * pinched: how cloth that has passed through itself comes apart again [Volino2006]. */
 #ifndef BRIO_CONTOUR_H
 #define BRIO_CONTOUR_H
 
@@ -7,8 +7,7 @@
 
 typedef struct BrioContour BrioContour;
 
-/* NULL if no two bodies can intersect this way: there is no sheet, or vertices do not repel each
- * other. */
+/* NULL if there is no sheet, or if vertices do not repel each other. */
 BrioStatus brio__contour_create(const BrioSystem *system, BrioContour **contour);
 void brio__contour_free(BrioContour *contour);
 
@@ -19,8 +18,8 @@ typedef struct BrioContourPull {
 } BrioContourPull;
 
 /* Adds the forces at world positions x and velocities v of coordinates to `world`, three numbers
- * per world vertex. Returns how many intersections of edges and triangles there are; if there are
- * none, `world` stays as it is. Allocates nothing. */
+ * per world vertex. Returns how many pinched edges there are; if there are none, `world` stays
+ * as it is. Allocates nothing. */
 int64_t brio__contour_pull(BrioContour *contour, const BrioContourPull *pull, const double *x,
                            const double *v, double *world);
 

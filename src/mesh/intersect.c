@@ -4,6 +4,7 @@
  * kept: median splits along the longest side, O(n log n). */
 #include "intersect.h"
 
+#include "../vec.h"
 #include "predicate.h"
 
 #include <stdlib.h>
@@ -243,6 +244,25 @@ static void record(Search *search, int64_t e, const BrioBoxTree *tree, int64_t p
                              .triangle = triangle ? primitive - f->triangle_first[owner] : -1};
 }
 
+/* Six times the volume of a tet, in doubles. */
+static double volume(const double *a, const double *b, const double *c, const double *d)
+{
+    double u[3], v[3], w[3];
+    brio__subtract3(b, a, u);
+    brio__subtract3(c, a, v);
+    brio__subtract3(d, a, w);
+    return brio__triple3(u, v, w);
+}
+
+/* Whether the segment p, q goes through the inside of the triangle a, b, c. */
+static bool crosses(const double *p, const double *q, const double *a, const double *b,
+                    const double *c)
+{
+    if (!(volume(a, b, c, p) * volume(a, b, c, q) < 0)) return false;
+    double u = volume(p, q, a, b), v = volume(p, q, b, c), w = volume(p, q, c, a);
+    return (u > 0 && v > 0 && w > 0) || (u < 0 && v < 0 && w < 0);
+}
+
 /* One edge against a tree, of whose primitives only those from `from` on count. */
 static void search_edge(Search *search, int64_t e, bool edge_fixed, const BrioBoxTree *tree,
                         int64_t from)
@@ -277,9 +297,13 @@ static void search_edge(Search *search, int64_t e, bool edge_fixed, const BrioBo
                 continue;
             search->pairs++;
             const double *a = x + 3 * (int64_t)other[0], *b = x + 3 * (int64_t)other[1];
-            bool meets = tree->corners == 3
-                             ? brio__exact_segment_triangle(p, q, a, b, x + 3 * (int64_t)other[2])
-                             : brio__exact_segments(p, q, a, b);
+            bool meets;
+            if (tree->corners == 2)
+                meets = brio__exact_segments(p, q, a, b);
+            else if (in->rounded)
+                meets = crosses(p, q, a, b, x + 3 * (int64_t)other[2]);
+            else
+                meets = brio__exact_segment_triangle(p, q, a, b, x + 3 * (int64_t)other[2]);
             if (meets) record(search, e, tree, primitive);
         }
     }

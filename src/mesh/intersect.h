@@ -63,6 +63,8 @@ typedef struct BrioIntersector {
     bool (*fixed)(const void *context, const int32_t *vertex, int count);
     bool (*excluded)(const void *context, int a, int b);
     const void *context;
+    bool rounded; /* set by the caller: edges and triangles are decided in doubles, and touching
+                   * does not count; flat sheets then cost no exact arithmetic */
 } BrioIntersector;
 
 BrioStatus brio__intersector_create(const BrioExactPart *part, int count, BrioIntersector *in);

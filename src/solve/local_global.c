@@ -43,8 +43,8 @@ typedef struct BrioLocalGlobal {
     int32_t *neighbour;
     double *off, *diagonal;
     double *scaled_off, *scaled_diagonal;
-    /* sheets that have passed through themselves or each other, where the step begins: forces on
-     * world vertices and coordinates, and the target with them; NULL: no sheets */
+    /* sheets that have passed through themselves where the step begins: forces on world vertices
+     * and coordinates, and the target with them; NULL: no sheets */
     BrioContour *contour;
     double *world_pull, *pull, *target;
     double *touch; /* what penalty contacts and friction add to the diagonal in this step, */
@@ -489,9 +489,9 @@ static BrioStatus begin_solves(const BrioProblem *p, BrioLocalGlobal *g, const d
     return BRIO_OK;
 }
 
-/* Sheets that intersect where the step begins are pulled apart by constant forces f in it, the
- * largest that two vertices repel each other with: M target + s a f in place of M target. Whether
- * there are any. */
+/* Sheets that are pinched where the step begins are pulled apart by constant forces f in it, at
+ * most the largest that two vertices repel each other with: M target + s a f in place of M target.
+ * Whether there are any. */
 static bool pull_apart(const BrioProblem *p, BrioLocalGlobal *g)
 {
     const BrioSystem *system = g->system;
