@@ -772,7 +772,7 @@ static void what_cannot_be_is_refused(void **unused)
     refused("needs a formula", CUBE "forces: [{type: potential}]\n");
     refused("forces[0].formula[1]: no name \"foo\"",
             CUBE "forces: [{type: constant, force: [0, 1, 0], formula: [t, foo(t), '0']}]\n");
-    refused("4:60", CUBE "forces: [{type: constant, force: [0, 1, 0], formula: [t, q, '0']}]\n");
+    refused("4:58", CUBE "forces: [{type: constant, force: [0, 1, 0], formula: [t, q, '0']}]\n");
     refused("axis of a vortex is zero", CUBE "forces: [{type: vortex, strength: 1, axis: [0, 0, "
                                              "0]}]\n");
     refused("force \"force0\" (potential) is not a finite number",

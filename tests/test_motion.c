@@ -508,8 +508,8 @@ static void threads_and_sequence(void **state)
 static void what_does_nothing_is_refused(void **state)
 {
     (void)state;
-    static const char *const refused[][2] = {{"fps: 24", "1:73: fps is for a sequence"},
-                                             {"start: 2", "1:73: start is for a sequence"},
+    static const char *const refused[][2] = {{"fps: 24", "1:79: fps is for a sequence"},
+                                             {"start: 2", "1:79: start is for a sequence"},
                                              {"script: {poses: []}", "there are no poses"},
                                              {"script: {keys: []}", "there are no keys"}};
     for (size_t i = 0; i < BRIO_COUNT(refused); i++) {

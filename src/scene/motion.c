@@ -177,12 +177,9 @@ static BrioStatus read_sequence(const BrioScene *scene, BrioNode *node,
     return status;
 }
 
-BrioStatus brio__read_motion(const BrioScene *scene, BrioNode *entry, const BrioSequenceKeys *keys,
-                             BrioScript *script, bool *moves, BrioError *error)
+BrioStatus brio__check_motion_keys(BrioNode *entry, BrioError *error)
 {
-    BrioNode *moved = brio__node_get(entry, "script"), *files = brio__node_get(entry, "sequence");
-    *script = brio_default_script();
-    *moves = moved || files;
+    const BrioNode *files = brio__node_get(entry, "sequence");
     static const char *const of_sequences[] = {"fps", "start"};
     for (size_t i = 0; !files && i < BRIO_COUNT(of_sequences); i++) {
         const BrioNode *lone = brio__node_get(entry, of_sequences[i]);
@@ -192,6 +189,16 @@ BrioStatus brio__read_motion(const BrioScene *scene, BrioNode *entry, const Brio
                                         "leave %s out",
                                         of_sequences[i], of_sequences[i]);
     }
+    return BRIO_OK;
+}
+
+BrioStatus brio__read_motion(const BrioScene *scene, BrioNode *entry, const BrioSequenceKeys *keys,
+                             BrioScript *script, bool *moves, BrioError *error)
+{
+    BrioNode *moved = brio__node_get(entry, "script"), *files = brio__node_get(entry, "sequence");
+    *script = brio_default_script();
+    *moves = moved || files;
+    BRIO_CHECK(brio__check_motion_keys(entry, error));
     if (moved) BRIO_CHECK(read_script(moved, script, error));
     return files ? read_sequence(scene, files, keys, script, error) : BRIO_OK;
 }
