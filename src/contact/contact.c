@@ -435,12 +435,12 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k].pairs;
+        int64_t last = -1;
         brio__pairs_measure(from, param, x);
         for (int64_t e = 0; e < from->term.elements; e++) {
-            int32_t vertex[4];
             if (!(from->distance[e] < c->reach) || crease(c, k, e) == 0) continue;
-            brio__pairs_vertices(from, e, vertex);
-            BRIO_CHECK(brio__pairs_reserve(c->system, vertex, overlay));
+            BRIO_CHECK(brio__pairs_reserve(from, c->system, e, last, overlay));
+            last = e;
         }
     }
     return BRIO_OK;
