@@ -443,6 +443,47 @@ static void same_bits(void **unused)
     assert_true(heap_hash(2, 12) == one && heap_hash(3, 12) == one);
 }
 
+/* Boxes enough that threads share the features of vertices, the terms of bodies and the blocks of
+ * pairs. */
+static uint64_t layers_hash(int threads)
+{
+    static const char text[] =
+        "time: {h: 1/120, end: 1}\nintegrator: backward-euler\nsolver: {tol: 1e-3}\n"
+        "contact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: 0.3, epsv: 1e-3}\n"
+        "obstacles: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0]}]\n"
+        "bodies:\n"
+        "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, name: a,\n"
+        "     array: {count: [9, 1, 9], spacing: [0.11, 0.11, 0.11]},\n"
+        "     material: {type: corotated, E: 1e8, rho: 500}, transform: {translate: [0, 0.0508, "
+        "0]}}\n"
+        "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, name: b,\n"
+        "     array: {count: [8, 1, 8], spacing: [0.11, 0.11, 0.11]},\n"
+        "     material: {type: corotated, E: 1e8, rho: 500}, transform: {translate: [0, 0.1514, "
+        "0]}}\n";
+    BrioSim *sim;
+    BrioLedger ledger;
+    brio_set_threads(threads);
+    assert_int_equal(brio_sim_parse(text, strlen(text), "layers", &sim, NULL), BRIO_OK);
+    step(sim, 2);
+    assert_int_equal(brio_sim_ledger(sim, &ledger), BRIO_OK);
+    assert_true(ledger.contacts > 2000);
+    const BrioSolveTotals *totals = &sim->stepper->solver->totals;
+    print_message("  %lld candidates in %lld searches, %d contacts\n",
+                  (long long)totals->candidates, (long long)totals->searches, ledger.contacts);
+    assert_true(totals->candidates > 6000 * totals->searches);
+    uint64_t value = hash(sim->state);
+    brio_sim_free(sim);
+    brio_set_threads(1);
+    return value;
+}
+
+static void same_bits_of_many(void **unused)
+{
+    (void)unused;
+    uint64_t one = layers_hash(1);
+    assert_true(layers_hash(2) == one && layers_hash(3) == one && layers_hash(12) == one);
+}
+
 /* A step after others, with their candidates and patterns at hand, and from the state alone. */
 static void state_only(void **unused)
 {
@@ -719,6 +760,6 @@ int main(void)
         cmocka_unit_test(state_only),     cmocka_unit_test(no_allocation),
         cmocka_unit_test(failing_memory), cmocka_unit_test(momentum),
         cmocka_unit_test(stacks),         cmocka_unit_test(thickness),
-        cmocka_unit_test(squeezed)};
+        cmocka_unit_test(squeezed),       cmocka_unit_test(same_bits_of_many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,10 +193,66 @@ static void modes_see_all_of_it(void **unused)
     }
 }
 
+/* Gradients of elements are summed a buffer at a time: to the bits of one sum over all of them,
+ * with terms that begin and end anywhere in a buffer and blocks that have no elements. */
+static void sums_of_many_elements(void **state)
+{
+    (void)state;
+    static const char scene[] =
+        "time: {h: 1/60, end: 1}\ngravity: [0, -9, 0]\nintegrator: backward-euler\n"
+        "bodies:\n"
+        "  - {name: a, shape: {type: box, size: [1, 1, 1], cells: [9, 9, 9]},\n"
+        "     material: {type: corotated, E: 1e5, nu: 0.3, rho: 1000}}\n"
+        "  - {name: b, shape: {type: grid, width: 1, depth: 1, cells_x: 20, cells_z: 20},\n"
+        "     kind: springs, material: {type: hooke, k: 200, vertex_mass: 1e-3}, transform: "
+        "{translate: [0, 2, 0]}}\n"
+        "  - {name: c, shape: {type: box, size: [1, 1, 1], cells: [11, 11, 11]},\n"
+        "     material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},\n"
+        "     transform: {translate: [0, 4, 0]}}\n"
+        "  - {name: d, shape: {type: box, size: [1, 1, 1], cells: [2, 2, 2]}, kind: affine,\n"
+        "     material: {type: affine, rho: 1000}, transform: {translate: [0, 6, 0]}}\n";
+    BrioSim *sim = parse("%s", scene);
+    const BrioSystem *s = sim->system;
+    BrioRandom random = {3};
+    size_t world = 3 * (size_t)s->vertex_count, blocks = 3 * (size_t)s->block_count;
+    double *x = malloc(world * sizeof *x), *sum = calloc(blocks, sizeof *sum);
+    double *found = malloc(blocks * sizeof *found);
+    brio__system_positions(s, sim->state, sim->state->q, 0, x);
+    for (size_t i = 0; i < world; i++) x[i] += 1e-3 * brio__random_normal(&random);
+    int64_t packs = 0;
+    for (int t = 0; t < s->term_count; t++) {
+        const BrioTerm *term = &s->term[t];
+        int nodes = term->energy->nodes;
+        BrioBatch batch = brio__term_batch(term, sim->state->param, x);
+        size_t bytes = (size_t)term->packs * 3 * nodes * LANES * sizeof(double);
+        batch.gradient = aligned_alloc(64, bytes + 64);
+        term->energy->eval(&batch);
+        for (int64_t i = 0; i < term->elements; i++)
+            for (int k = 0; k < nodes; k++) {
+                const double *g = batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
+                int32_t v = brio__term_vertex(term, i, k);
+                for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
+                    for (int r = 0; r < 3; r++)
+                        sum[3 * s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
+            }
+        free(batch.gradient);
+        packs += term->packs;
+    }
+    assert_true(packs > 1024 && s->term_count > 4);
+    memset(found, 0xff, blocks * sizeof *found);
+    brio__evaluate(brio__potential_elements(sim->stepper->solver->potential), sim->state->param, x,
+                   found, NULL);
+    for (size_t i = 0; i < blocks; i++) assert_true(found[i] == sum[i]);
+    print_message("%lld packs of %d terms\n", (long long)packs, s->term_count);
+    free(x), free(sum), free(found);
+    brio_sim_free(sim);
+}
+
 int main(void)
 {
     assert_int_equal(brio_register_integrator(&integrator, NULL), BRIO_OK);
     const struct CMUnitTest tests[] = {cmocka_unit_test(stiffness_is_complete),
-                                       cmocka_unit_test(modes_see_all_of_it)};
+                                       cmocka_unit_test(modes_see_all_of_it),
+                                       cmocka_unit_test(sums_of_many_elements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,10 @@ typedef struct Group {
     int64_t slot;  /* where its slots begin */
     int32_t block[REACH];
     int8_t blocks;
-    bool wide;    /* some vertex has several blocks, all of them those of an affine body */
-    bool two;     /* all vertices have the blocks of one of two bodies, or none */
-    int8_t split; /* then, where the blocks of the second body begin */
+    bool complete; /* the overlay had all of its blocks when they were looked up */
+    bool wide;     /* some vertex has several blocks, all of them those of an affine body */
+    bool two;      /* all vertices have the blocks of one of two bodies, or none */
+    int8_t split;  /* then, where the blocks of the second body begin */
     /* where the blocks of each node begin, unless there are two bodies */
     int8_t at[NODES];
 } Group;
@@ -42,7 +43,7 @@ struct BrioPlan {
     int64_t elements, node_room, begin_room;
     int32_t *node; /* of the pairs that it is of */
     bool *begins;  /* of each pair: it begins a group */
-    int64_t groups, group_room, slots, slot_room, shards, shard_room, sums, sum_room;
+    int64_t groups, group_room, slot_room, shards, shard_room, sums, sum_room;
     Group *group;
     /* of the blocks (a, b), a >= b, of each group: twice the overlay's index, 1 more: transposed */
     int32_t *slot;
@@ -134,16 +135,6 @@ static void reach(const BrioSystem *s, const int32_t vertex[4], Reach *to)
         }
 }
 
-BrioStatus brio__pairs_reserve(const BrioSystem *s, const int32_t vertex[4], BrioOverlay *overlay)
-{
-    Reach to;
-    reach(s, vertex, &to);
-    for (int a = 0; a < to.blocks; a++)
-        for (int b = 0; b <= a; b++)
-            BRIO_CHECK(brio__overlay_reserve(overlay, to.block[a], to.block[b]));
-    return BRIO_OK;
-}
-
 typedef struct PlanWork {
     const BrioPairs *pairs;
     const BrioSystem *system;
@@ -176,6 +167,23 @@ static inline bool two_frames(const BrioPairs *pairs, const BrioSystem *s, int64
         both[1] = swap;
     }
     return both[0] >= 0;
+}
+
+BrioStatus brio__pairs_reserve(const BrioPairs *pairs, const BrioSystem *s, int64_t e, int64_t last,
+                               BrioOverlay *overlay)
+{
+    int64_t now[2], before[2];
+    if (last >= 0 && two_frames(pairs, s, e, now) && two_frames(pairs, s, last, before) &&
+        now[0] == before[0] && now[1] == before[1])
+        return BRIO_OK;
+    Reach to;
+    int32_t vertex[4];
+    brio__pairs_vertices(pairs, e, vertex);
+    reach(s, vertex, &to);
+    for (int a = 0; a < to.blocks; a++)
+        for (int b = 0; b <= a; b++)
+            BRIO_CHECK(brio__overlay_reserve(overlay, to.block[a], to.block[b]));
+    return BRIO_OK;
 }
 
 /* Which pairs are not of the bodies of the pair before. */
@@ -252,19 +260,6 @@ static inline int node_at(const BrioSystem *s, const Group *group, int k, int32_
     return s->map_block[s->map_start[v]] == group->block[0] ? 0 : group->split;
 }
 
-static BrioStatus add_slots(BrioPlan *plan, Group *group, BrioOverlay *overlay)
-{
-    group->slot = plan->slots;
-    for (int a = 0; a < group->blocks; a++)
-        for (int b = 0; b <= a; b++) {
-            int32_t row = group->block[a], column = group->block[b];
-            int64_t index = brio__overlay_index(overlay, row, column);
-            if (index < 0) return BRIO_ERROR_MEMORY;
-            plan->slot[plan->slots++] = (int32_t)(2 * index + (row < column));
-        }
-    return BRIO_OK;
-}
-
 /* Shards and batches: where each group's sums are. */
 static BrioStatus make_shards(BrioPlan *plan)
 {
@@ -320,17 +315,58 @@ static BrioStatus make_groups(BrioPairs *pairs, const BrioSystem *s)
     return BRIO_OK;
 }
 
-/* Where the blocks of all groups are in the overlay. */
+typedef struct SlotWork {
+    BrioPlan *plan;
+    const BrioOverlay *overlay;
+} SlotWork;
+
+/* Slots of blocks that the overlay has; -1: it has none. */
+static void look_up_slots(void *context, int64_t begin, int64_t end)
+{
+    const SlotWork *work = context;
+    for (int64_t g = begin; g < end; g++) {
+        Group *group = &work->plan->group[g];
+        int32_t *slot = work->plan->slot + group->slot;
+        group->complete = true;
+        for (int a = 0; a < group->blocks; a++)
+            for (int b = 0; b <= a; b++) {
+                int32_t row = group->block[a], column = group->block[b];
+                int64_t index = brio__overlay_find(work->overlay, row, column);
+                group->complete &= index >= 0;
+                *slot++ = index < 0 ? -1 : (int32_t)(2 * index + (row < column));
+            }
+    }
+}
+
+/* Makes those that are missing. */
+static BrioStatus make_slots(BrioPlan *plan, const Group *group, BrioOverlay *overlay)
+{
+    int32_t *slot = plan->slot + group->slot;
+    for (int a = 0; a < group->blocks; a++)
+        for (int b = 0; b <= a; b++, slot++) {
+            int32_t row = group->block[a], column = group->block[b];
+            if (*slot >= 0) continue;
+            int64_t index = brio__overlay_index(overlay, row, column);
+            if (index < 0) return BRIO_ERROR_MEMORY;
+            *slot = (int32_t)(2 * index + (row < column));
+        }
+    return BRIO_OK;
+}
+
+/* Where the blocks of all groups are in the overlay. New ones are made in the order of groups. */
 static BrioStatus find_slots(BrioPlan *plan, BrioOverlay *overlay)
 {
     int64_t slots = 0;
     if (plan->keys == brio__overlay_keys(overlay)) return BRIO_OK;
     plan->keys = 0;
-    plan->slots = 0;
-    for (int64_t g = 0; g < plan->groups; g++) slots += brio__pairs(plan->group[g].blocks);
+    for (int64_t g = 0; g < plan->groups; g++) {
+        plan->group[g].slot = slots;
+        slots += brio__pairs(plan->group[g].blocks);
+    }
     MAKE_ROOM(plan->slot, plan->slot_room, slots);
+    brio__parallel_for(plan->groups, 128, look_up_slots, &(SlotWork){plan, overlay});
     for (int64_t g = 0; g < plan->groups; g++)
-        BRIO_CHECK(add_slots(plan, &plan->group[g], overlay));
+        if (!plan->group[g].complete) BRIO_CHECK(make_slots(plan, &plan->group[g], overlay));
     plan->keys = brio__overlay_keys(overlay);
     return BRIO_OK;
 }

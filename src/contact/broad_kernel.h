@@ -78,18 +78,12 @@ KERNEL_TARGET static void KERNEL(vertex_boxes)(void *context, int64_t begin, int
     }
 }
 
-/* The box of a vertex, an edge or a primitive. */
-INLINE void KERNEL(member_box)(const BrioBroad *b, int member, int32_t who, Box *box)
+/* The box of a vertex, an edge or a primitive, the i-th of a group. */
+INLINE void KERNEL(member_box)(const BrioBroad *b, int member, const Group *group, int i, Box *box)
 {
     const Box *vertex = b->vertex_box;
-    if (member == VERTICES) {
-        *box = vertex[who];
-        return;
-    }
-    const int32_t *node =
-        member == EDGES ? b->surface->edge + 2 * (int64_t)who : b->surface->primitive[who].node;
-    KERNEL(join)(&vertex[node[0]], &vertex[node[1]], box);
-    if (member == PRIMITIVES) KERNEL(join)(box, &vertex[node[2]], box);
+    *box = vertex[group->node[0][i]];
+    for (int k = 1; k <= member; k++) KERNEL(join)(box, &vertex[group->node[k][i]], box);
 }
 
 INLINE void KERNEL(copy_bounds)(const Box *box, float *bound, int stride)
@@ -115,7 +109,7 @@ KERNEL_TARGET static void KERNEL(node_box)(BrioBroad *b, int32_t k)
         for (int32_t g = c->group[member]; g < c->group[member + 1]; g++) {
             Group *group = &b->group[g];
             for (int i = 0; i < LANES && group->valid >> i; i++) {
-                KERNEL(member_box)(b, member, group->who[i], &box);
+                KERNEL(member_box)(b, member, group, i, &box);
                 KERNEL(copy_bounds)(&box, group->bound[0] + i, LANES);
                 if (member != PRIMITIVES) continue;
                 if (g == c->group[PRIMITIVES] && i == 0)

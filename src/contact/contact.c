@@ -23,6 +23,8 @@
 #define WIDER 0.05
 #define KEEP 0.1 /* the fraction of its distance that a pair keeps in a step */
 
+enum { FILED = 512 }; /* candidates or features of a chunk of those that act */
+
 static const int kind_of[BRIO_CANDIDATES] = {BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE,
                                              BRIO_PAIR_VERTEX_VERTEX};
 
@@ -49,6 +51,8 @@ struct BrioContact {
     int64_t closing_room;
     int8_t *chosen; /* which candidates act */
     int64_t chosen_room;
+    int64_t (*filed)[BRIO_PAIR_KINDS]; /* of chunks of candidates: where their pairs begin */
+    int64_t filed_room;
     bool out_of_memory, failed; /* in this call, and in one since it was asked for */
     BrioContactTotals totals;
 };
@@ -101,6 +105,8 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
         c->spacing += sqrt(surface->edge_square[i]) / surface->edge_count;
     c->chosen_room = likely;
     c->chosen = brio__alloc((size_t)likely, sizeof *c->chosen);
+    c->filed_room = likely / FILED + 1;
+    c->filed = brio__alloc((size_t)c->filed_room, sizeof *c->filed);
     c->from = brio__alloc(3 * n, sizeof(double));
     c->way = brio__alloc(3 * n, sizeof(double));
     c->now = brio__alloc(3 * n, sizeof(double));
@@ -110,7 +116,7 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
                                                              : BRIO_PAIR_VERTEX_VERTEX]);
     const BrioEnergy *measured[BRIO_CANDIDATES];
     for (int k = 0; k < BRIO_CANDIDATES; k++) measured[k] = energy[kind_of[k]];
-    BrioStatus status = c->from && c->way && c->now && c->chosen
+    BrioStatus status = c->from && c->way && c->now && c->chosen && c->filed
                             ? brio__broad_create(system, between_vertices(c), measured, &c->broad)
                             : BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++)
@@ -152,6 +158,7 @@ void brio__contact_free(BrioContact *c)
     brio__free(c->step);
     brio__free(c->closing);
     brio__free(c->chosen);
+    brio__free(c->filed);
     brio__free(c);
 }
 
@@ -321,57 +328,114 @@ static int64_t choose(BrioContact *c, int k, const double *x, double reach)
     return count;
 }
 
-/* Vertices and triangles: the features that are left when all that are near are gathered. */
-static void choose_features(BrioContact *c, const double *x, double reach)
-{
-    const BrioSurface *s = c->surface;
-    BrioFeatures *f = &c->features;
-    int64_t count = choose(c, 0, x, reach);
-    brio__features_clear(f);
-    for (int64_t e = 0; e < count; e++) {
-        const int32_t *who = c->candidate[0].who + 2 * e;
-        if (!c->chosen[e]) continue;
-        if (brio__features_add(f, who[0], who[1], c->chosen[e] - 1, x, reach) != BRIO_OK)
-            c->out_of_memory = true;
-    }
-    for (int64_t i = 0; i < f->count; i++) {
-        const BrioFeature *g = &f->feature[i];
-        bool constant =
-            s->fixed[g->v] && s->fixed[g->node[0]] && s->fixed[g->node[1]] && s->fixed[g->node[2]];
-        double rest = constant ? 0
-                               : g->count * s->vertex_crease[g->v] *
-                                     brio__stiffness_factor(c->system, s->vertex_owner[g->v],
-                                                            s->vertex_owner[g->node[0]]);
-        int32_t vertex[4] = {s->vertex[g->v]};
-        for (int k = 0; k < 3; k++) vertex[1 + k] = s->vertex[g->node[k]];
-        if (rest != 0 && brio__pairs_add(&c->pair[BRIO_PAIR_VERTEX_FACE], vertex, &rest) != BRIO_OK)
-            c->out_of_memory = true;
-    }
-}
-
 static int32_t edge_owner(const BrioContact *c, int32_t edge)
 {
     return c->surface->vertex_owner[c->surface->edge[2 * (int64_t)edge]];
 }
 
+/* The weight of a feature; 0: it does not act. */
+static double feature_weight(const BrioContact *c, const BrioFeature *g)
+{
+    const BrioSurface *s = c->surface;
+    if (s->fixed[g->v] && s->fixed[g->node[0]] && s->fixed[g->node[1]] && s->fixed[g->node[2]])
+        return 0;
+    return g->count * s->vertex_crease[g->v] *
+           brio__stiffness_factor(c->system, s->vertex_owner[g->v], s->vertex_owner[g->node[0]]);
+}
+
+typedef struct Filing {
+    BrioContact *c;
+    int k; /* kind of the candidates; of vertices and primitives their features are filed */
+} Filing;
+
+/* The kind of the pair that a candidate or a feature is; -1: it does not act. */
+static int acting(const Filing *w, int64_t i)
+{
+    if (w->k > 0) return w->c->chosen[i] - 1;
+    return feature_weight(w->c, &w->c->features.feature[i]) != 0 ? BRIO_PAIR_VERTEX_FACE : -1;
+}
+
+static void count_acting(void *context, int64_t begin, int64_t end)
+{
+    const Filing *w = context;
+    int64_t *found = w->c->filed[begin / FILED];
+    memset(found, 0, sizeof *w->c->filed);
+    for (int64_t i = begin; i < end; i++) {
+        int kind = acting(w, i);
+        if (kind >= 0) found[kind]++;
+    }
+}
+
+static void file_feature(const BrioContact *c, int64_t i, int32_t vertex[4], double rest[2])
+{
+    const BrioFeature *g = &c->features.feature[i];
+    rest[0] = feature_weight(c, g);
+    vertex[0] = c->surface->vertex[g->v];
+    for (int k = 0; k < 3; k++) vertex[1 + k] = c->surface->vertex[g->node[k]];
+}
+
 /* Edges and edges, or vertices and vertices. */
-static void choose_pairs(BrioContact *c, int k, const double *x, double reach)
+static void file_candidate(const BrioContact *c, int k, int64_t i, int32_t vertex[4],
+                           double rest[2])
 {
     const BrioCandidates *from = &c->candidate[k];
-    int64_t count = choose(c, k, x, reach);
-    for (int64_t e = 0; e < count; e++) {
-        if (!c->chosen[e]) continue;
-        double rest[2] = {crease(c, k, e), 0};
+    brio__pairs_vertices(&from->pairs, i, vertex);
+    rest[0] = crease(c, k, i);
+    if (k != 1) return;
+    rest[0] *= brio__stiffness_factor(c->system, edge_owner(c, from->who[2 * i]),
+                                      edge_owner(c, from->who[2 * i + 1]));
+    rest[1] = parallel_bound(c, i);
+}
+
+static void file_acting(void *context, int64_t begin, int64_t end)
+{
+    const Filing *w = context;
+    int64_t *place = w->c->filed[begin / FILED];
+    for (int64_t i = begin; i < end; i++) {
         int32_t vertex[4];
-        brio__pairs_vertices(&from->pairs, e, vertex);
-        if (k == 1) {
-            rest[0] *= brio__stiffness_factor(c->system, edge_owner(c, from->who[2 * e]),
-                                              edge_owner(c, from->who[2 * e + 1]));
-            rest[1] = parallel_bound(c, e);
-        }
-        if (brio__pairs_add(&c->pair[c->chosen[e] - 1], vertex, rest) != BRIO_OK)
-            c->out_of_memory = true;
+        double rest[2] = {0, 0};
+        int kind = acting(w, i);
+        if (kind < 0) continue;
+        if (w->k == 0)
+            file_feature(w->c, i, vertex, rest);
+        else
+            file_candidate(w->c, w->k, i, vertex, rest);
+        brio__pairs_set(&w->c->pair[kind], place[kind]++, vertex, rest);
     }
+}
+
+/* The pairs that act, of so many candidates or features, in their order. */
+static BrioStatus file_pairs(BrioContact *c, int k, int64_t count)
+{
+    int64_t chunks = (count + FILED - 1) / FILED, last[BRIO_PAIR_KINDS] = {0};
+    Filing work = {c, k};
+    if (chunks > c->filed_room) {
+        void *more = brio__realloc(c->filed, 0, 2 * (size_t)chunks, sizeof *c->filed);
+        if (!more) return BRIO_ERROR_MEMORY;
+        c->filed = more;
+        c->filed_room = 2 * chunks;
+    }
+    brio__parallel_for(count, FILED, count_acting, &work);
+    for (int64_t i = 0; i < chunks; i++) /* what each chunk has found becomes where that begins */
+        for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
+            int64_t found = c->filed[i][kind];
+            c->filed[i][kind] = last[kind];
+            last[kind] += found;
+        }
+    for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++)
+        if (last[kind] > 0) BRIO_CHECK(brio__pairs_resize(&c->pair[kind], last[kind]));
+    brio__parallel_for(count, FILED, file_acting, &work);
+    return BRIO_OK;
+}
+
+/* Of vertices and primitives: the features that are left when all that are near are gathered. */
+static BrioStatus choose_pairs(BrioContact *c, int k, const double *x, double reach)
+{
+    int64_t count = choose(c, k, x, reach);
+    if (k > 0) return file_pairs(c, k, count);
+    BrioFeatureSearch search = {count, c->candidate[0].who, c->chosen, x, reach};
+    BRIO_CHECK(brio__features_find(&c->features, &search));
+    return file_pairs(c, 0, c->features.count);
 }
 
 /* Chooses the pairs closer than dhat at x. */
@@ -384,10 +448,7 @@ static void refresh(BrioContact *c, const double *param, const double *x)
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_clear(&c->pair[k]);
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
         brio__pairs_measure(&c->candidate[k].pairs, param, x);
-        if (k == 0)
-            choose_features(c, x, reach);
-        else
-            choose_pairs(c, k, x, reach);
+        if (choose_pairs(c, k, x, reach) != BRIO_OK) c->out_of_memory = true;
     }
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_finish(&c->pair[k]);
     for (int32_t i = 0; i < s->vertex_count; i++)
@@ -435,12 +496,12 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k].pairs;
+        int64_t last = -1;
         brio__pairs_measure(from, param, x);
         for (int64_t e = 0; e < from->term.elements; e++) {
-            int32_t vertex[4];
             if (!(from->distance[e] < c->reach) || crease(c, k, e) == 0) continue;
-            brio__pairs_vertices(from, e, vertex);
-            BRIO_CHECK(brio__pairs_reserve(c->system, vertex, overlay));
+            BRIO_CHECK(brio__pairs_reserve(from, c->system, e, last, overlay));
+            last = e;
         }
     }
     return BRIO_OK;

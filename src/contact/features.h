@@ -17,25 +17,48 @@ typedef struct BrioFeature {
     int32_t v, node[3];
     int32_t count;
     int32_t slot; /* in the table */
+    int64_t met;  /* the candidate that it was first met with */
 } BrioFeature;
+
+/* Features of some vertices, in the order in which they were first met. */
+typedef struct BrioFeatureTable {
+    int64_t count, room;
+    BrioFeature *feature;
+    int32_t *table; /* 2 room: a feature, or -1; NULL: nothing was looked for yet */
+    bool failed;    /* there was no memory */
+} BrioFeatureTable;
+
+enum { BRIO_FEATURE_PARTS = 8 };
 
 typedef struct BrioFeatures {
     const BrioSurface *surface;
-    int64_t count, room;
-    BrioFeature *feature; /* in the order in which they were first met */
-    int32_t *table;       /* 2 room: a feature, or -1 */
+    int64_t count;
+    const BrioFeature *feature; /* in the order in which they were first met */
+    /* Threads each look for those of some vertices. */
+    BrioFeatureTable part[BRIO_FEATURE_PARTS];
+    int64_t joined_room, place_room;
+    BrioFeature *joined; /* those of all parts, if there are several */
+    int64_t *place;      /* of each candidate: where the features that it brought begin */
 } BrioFeatures;
 
 BrioStatus brio__features_create(BrioFeatures *features, const BrioSurface *surface, int64_t room);
 void brio__features_free(BrioFeatures *features);
-void brio__features_clear(BrioFeatures *features);
 /* Between which corners of a triangle the point nearest to the vertex v lies, as bits; 0 of lone
  * edges and vertices. x: all world positions. */
 int brio__features_nearest(const BrioSurface *surface, int32_t v, int32_t primitive,
                            const double *x);
-/* Adds what the vertex v has with a primitive of the surface, and with those of its edges and
- * corners that come with it; `nearest`: as above. */
-BrioStatus brio__features_add(BrioFeatures *features, int32_t v, int32_t primitive, int nearest,
-                              const double *x, double reach);
+/* Candidates of vertices with primitives of the surface. */
+typedef struct BrioFeatureSearch {
+    int64_t count;
+    const int32_t *who; /* the vertex and the primitive of each */
+    /* 0: this one does not count; else 1 + between which corners the nearest point lies */
+    const int8_t *nearest;
+    const double *x; /* all world positions */
+    double reach;
+} BrioFeatureSearch;
+
+/* Finds what vertices have with primitives, and with those of their edges and corners that come
+ * with them. The order does not depend on the number of threads. */
+BrioStatus brio__features_find(BrioFeatures *features, const BrioFeatureSearch *search);
 
 #endif

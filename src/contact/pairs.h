@@ -78,8 +78,9 @@ void brio__pairs_pull(BrioPairs *pairs, const BrioSystem *system, double *gradie
 /* extra += weight times the Hessian by q. */
 BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *system, const double *param,
                                 const double *x, double weight, bool project, BrioOverlay *overlay);
-/* Reserves the blocks that an element with these vertices would add to. */
-BrioStatus brio__pairs_reserve(const BrioSystem *system, const int32_t vertex[4],
-                               BrioOverlay *overlay);
+/* Reserves the blocks that an element would add to. `last`: another one whose blocks are reserved;
+ * -1: none. */
+BrioStatus brio__pairs_reserve(const BrioPairs *pairs, const BrioSystem *system, int64_t element,
+                               int64_t last, BrioOverlay *overlay);
 
 #endif

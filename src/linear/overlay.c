@@ -38,6 +38,8 @@ struct BrioOverlay {
     double seconds;
 };
 
+enum { CLEARED = 4096 }; /* blocks that are set to zero at a time */
+
 /* Another number each time. */
 static uint64_t another(void)
 {
@@ -84,9 +86,15 @@ void brio__overlay_forget(BrioOverlay *e)
     e->keys = another();
 }
 
+static void clear_values(void *context, int64_t begin, int64_t end)
+{
+    double *value = context;
+    memset(value + 9 * begin, 0, 9 * (size_t)(end - begin) * sizeof *value);
+}
+
 void brio__overlay_clear(BrioOverlay *e)
 {
-    if (e->any) memset(e->value, 0, (size_t)e->count * 9 * sizeof *e->value);
+    if (e->any) brio__parallel_for(e->count, CLEARED, clear_values, e->value);
     e->any = false;
 }
 
@@ -130,12 +138,26 @@ static BrioStatus grow_keys(BrioOverlay *e)
     return BRIO_OK;
 }
 
-/* The index of the key of two blocks, made if it is new; -1 without memory. */
-static int64_t find(BrioOverlay *e, int32_t larger, int32_t smaller)
+static uint64_t key_of(int32_t a, int32_t b)
 {
-    uint64_t key = (uint64_t)larger << 32 | (uint32_t)smaller, at = hash(key) & (e->table_size - 1);
+    return (uint64_t)BRIO_MAX(a, b) << 32 | (uint32_t)BRIO_MIN(a, b);
+}
+
+/* The index of a key; -1: it is new. */
+static int64_t look_up(const BrioOverlay *e, uint64_t key)
+{
+    uint64_t at = hash(key) & (e->table_size - 1);
     for (; e->table[at]; at = (at + 1) & (e->table_size - 1))
         if (e->key[e->table[at] - 1] == key) return e->table[at] - 1;
+    return -1;
+}
+
+/* The index of the key of two blocks, made if it is new; -1 without memory. */
+static int64_t find(BrioOverlay *e, int32_t a, int32_t b)
+{
+    uint64_t key = key_of(a, b);
+    int64_t index = look_up(e, key);
+    if (index >= 0) return index;
     if (e->count == e->room && grow_keys(e) != BRIO_OK) return -1;
     if (2 * (uint64_t)(e->count + 1) > e->table_size && grow_table(e) != BRIO_OK) return -1;
     e->follow &= e->count < e->known && e->key[e->count] == key;
@@ -147,12 +169,12 @@ static int64_t find(BrioOverlay *e, int32_t larger, int32_t smaller)
 
 BrioStatus brio__overlay_reserve(BrioOverlay *e, int32_t a, int32_t b)
 {
-    return find(e, BRIO_MAX(a, b), BRIO_MIN(a, b)) < 0 ? BRIO_ERROR_MEMORY : BRIO_OK;
+    return find(e, a, b) < 0 ? BRIO_ERROR_MEMORY : BRIO_OK;
 }
 
 BrioStatus brio__overlay_add(BrioOverlay *e, int32_t a, int32_t b, const double H[9])
 {
-    int64_t index = find(e, BRIO_MAX(a, b), BRIO_MIN(a, b));
+    int64_t index = find(e, a, b);
     if (index < 0) return BRIO_ERROR_MEMORY;
     double *value = e->value + 9 * index;
     for (int r = 0; r < 3; r++)
@@ -161,9 +183,11 @@ BrioStatus brio__overlay_add(BrioOverlay *e, int32_t a, int32_t b, const double 
     return BRIO_OK;
 }
 
-int64_t brio__overlay_index(BrioOverlay *e, int32_t a, int32_t b)
+int64_t brio__overlay_index(BrioOverlay *e, int32_t a, int32_t b) { return find(e, a, b); }
+
+int64_t brio__overlay_find(const BrioOverlay *e, int32_t a, int32_t b)
 {
-    return find(e, BRIO_MAX(a, b), BRIO_MIN(a, b));
+    return look_up(e, key_of(a, b));
 }
 
 double *brio__overlay_values(BrioOverlay *e) { return e->value; }
@@ -428,7 +452,7 @@ BrioStatus brio__overlay_join(BrioOverlay *e, const BrioLinear *linear, BrioLine
     if (!brio__overlay_fits(e)) BRIO_CHECK(find_places(e, linear));
     BrioMatrix *J = &e->joined->A;
     Copy copy = {e, &linear->A, J->value};
-    memset(J->value, 0, 9 * (size_t)J->start[J->n] * sizeof *J->value);
+    brio__parallel_for(J->start[J->n], CLEARED, clear_values, J->value);
     brio__parallel_for(J->n, 1024, copy_columns, &copy);
     brio__parallel_for(e->count, 4096, add_blocks, &copy);
     *joined = e->joined;

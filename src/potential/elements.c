@@ -9,24 +9,52 @@
 
 /* Kernel calls cover VALUE_PACKS packs of eight elements for values and gradients, HESSIAN_PACKS
  * for Hessians: some tens of microseconds each, which waking a thread is worth. Hessians are formed
- * CHUNK_PACKS at a time into a buffer that stays in the cache (90 lanes a tet: 1.5 MB) and summed
- * from there: memory for all element Hessians at once would be 720 bytes per tet. */
+ * up to CHUNK_PACKS at a time into a buffer that stays in the cache (90 lanes a tet: 1.5 MB) and
+ * summed from there: memory for all element Hessians at once would be 720 bytes per tet. */
 enum { VALUE_PACKS = 128, HESSIAN_PACKS = 32, CHUNK_PACKS = 256 };
+
+/* Gradients of elements, too, are made GRADIENT_PACKS at a time into a buffer that stays in the
+ * cache (12 lanes a tet: 0.8 MB), and then added to those of coordinate blocks. Each block so adds
+ * its elements in their order, whatever the size of the buffer. */
+enum { GRADIENT_PACKS = 1024 };
 
 #define TRANSPOSED 0x80000000u
 
-/* A chunk of one term's packs and the matrix blocks that it adds to. */
-typedef struct HessianChunk {
+/* Some of one term's packs. */
+typedef struct Piece {
     int term;
-    int64_t block, blocks;
+    int64_t pack, packs;
+    int64_t first; /* of its packs among those of its chunk */
+    uint32_t at;   /* where its Hessians begin in the chunk's buffer */
+} Piece;
+
+/* A chunk of packs and the matrix blocks that it adds to. A block gets what the elements of one
+ * term have summed in a chunk: so several terms are in one chunk only if none adds to blocks of
+ * another. Scenes of many small bodies have few chunks then. */
+typedef struct HessianChunk {
+    int piece, pieces; /* range in the pieces */
+    int64_t packs;
     int64_t slot, slots; /* range in the slot arrays */
 } HessianChunk;
+
+/* What a coordinate block adds of one buffer of gradients. */
+typedef struct GradientSlot {
+    int32_t block, entries;
+    int64_t entry; /* the first, in the list of all */
+} GradientSlot;
 
 typedef struct FixedNode {
     int64_t element, fixed; /* which of the system's fixed vertices */
     int term, node;
     double weight; /* of the fixed vertex in the node */
 } FixedNode;
+
+/* The shortest step that elements allow, and which of them. */
+typedef struct Limit {
+    double step;
+    const BrioTerm *term;
+    int64_t element;
+} Limit;
 
 struct BrioEvaluator {
     const BrioSystem *system;
@@ -35,24 +63,26 @@ struct BrioEvaluator {
     int64_t *energy_start;   /* per term: first pack in energy[] */
     int64_t *gradient_start; /* per term: first double in gradient[] */
     double *energy;          /* of every pack of every term */
-    double *gradient;        /* of every element */
+    double *gradient;        /* of GRADIENT_PACKS packs */
     double *magnitude;       /* per term: the sum of its elements' */
     double *linear;          /* the gradient of terms that are linear in positions, */
     double *linear_with;     /* with these parameters, */
     bool linear_ready;       /* once it has been asked for */
-    double *limit_step;      /* of every kernel call: results of max_step */
-    int64_t *limit_element;
-    /* gradient sums: coordinate block b adds gradient[entry], +8, +16 for entries start[b] ..
-     * start[b+1] */
+    Limit *limit;            /* of every chunk of packs */
+    /* gradient sums: coordinate block b adds number `entry`, +8, +16 of the gradients of all
+     * elements for entries start[b] .. start[b+1] */
     int64_t *sum_start;
     uint32_t *sum_entry;
-    double *sum_weight; /* NULL: all 1 */
+    double *sum_weight;  /* NULL: all 1 */
+    GradientSlot *part;  /* those of one buffer after those of another; */
+    int64_t *part_start; /* where those of each begin */
     /* nodes that are fixed vertices, in the order of terms and elements */
     int64_t fixed_total;
     FixedNode *fixed;
     /* Hessian sums */
-    int chunk_count;
+    int chunk_count, piece_count;
     HessianChunk *chunk;
+    Piece *piece;
     double *hessian; /* one chunk's */
     int64_t slot_total;
     int64_t *slot_target; /* matrix block, as an offset in value[] */
@@ -110,6 +140,57 @@ static BrioStatus plan_gradient(BrioEvaluator *e)
             e->sum_start[0] = 0;
         }
     }
+    return BRIO_OK;
+}
+
+static int64_t buffers(const BrioEvaluator *e)
+{
+    return (e->energy_start[e->term_count] + GRADIENT_PACKS - 1) / GRADIENT_PACKS;
+}
+
+/* The buffer that an entry of the gradients lies in. `t`: its term. */
+static int64_t buffer_of(const BrioEvaluator *e, int t, int64_t entry)
+{
+    int64_t size = 3 * LANES * e->term[t].energy->nodes;
+    return (e->energy_start[t] + (entry - e->gradient_start[t]) / size) / GRADIENT_PACKS;
+}
+
+/* Slots of the blocks, buffer by buffer: counts them, and then fills them in. A block without
+ * elements has one, too, which sets its gradient to zero. */
+static void list_parts(BrioEvaluator *e, bool fill)
+{
+    for (int32_t b = 0; b < e->system->block_count; b++) {
+        int64_t k = e->sum_start[b], end = e->sum_start[b + 1];
+        int t = 0; /* entries come term by term */
+        do {
+            GradientSlot slot = {.block = b, .entry = k};
+            int64_t buffer = 0;
+            for (; k < end; k++, slot.entries++) {
+                while (e->sum_entry[k] >= e->gradient_start[t + 1]) t++;
+                int64_t at = buffer_of(e, t, e->sum_entry[k]);
+                if (slot.entries == 0) buffer = at;
+                if (at != buffer) break;
+            }
+            if (fill)
+                e->part[e->part_start[buffer]++] = slot;
+            else
+                e->part_start[buffer + 1]++;
+        } while (k < end);
+    }
+}
+
+static BrioStatus plan_parts(BrioEvaluator *e)
+{
+    int64_t count = BRIO_MAX(buffers(e), 1);
+    e->part_start = brio__calloc((size_t)count + 1, sizeof *e->part_start);
+    if (!e->part_start) return BRIO_ERROR_MEMORY;
+    list_parts(e, false);
+    for (int64_t i = 0; i < count; i++) e->part_start[i + 1] += e->part_start[i];
+    e->part = brio__alloc((size_t)e->part_start[count], sizeof *e->part);
+    if (!e->part) return BRIO_ERROR_MEMORY;
+    list_parts(e, true); /* each start has moved on to the next */
+    for (int64_t i = count; i > 0; i--) e->part_start[i] = e->part_start[i - 1];
+    e->part_start[0] = 0;
     return BRIO_OK;
 }
 
@@ -190,29 +271,29 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
     BrioStatus status =
         e->energy_start && e->gradient_start && e->magnitude ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
-        int64_t calls = 0, linear_params = 0;
+        int64_t linear_params = 0;
         for (int t = 0; t < e->term_count; t++) {
             const BrioTerm *term = &e->term[t];
             e->energy_start[t + 1] = e->energy_start[t] + term->packs;
             e->gradient_start[t + 1] =
                 e->gradient_start[t] + term->packs * LANES * 3 * term->energy->nodes;
-            calls = BRIO_MAX(calls, term->packs / VALUE_PACKS + 1);
             if (term->energy->traits & BRIO_ENERGY_LINEAR)
                 linear_params += term->energy->params + term->packs * term->energy->live * LANES;
         }
         if (e->gradient_start[e->term_count] > UINT32_MAX) status = BRIO_ERROR_TOO_LARGE;
         e->energy = brio__alloc((size_t)e->energy_start[e->term_count], sizeof(double));
-        e->gradient = brio__alloc((size_t)e->gradient_start[e->term_count], sizeof(double));
-        e->limit_step = brio__alloc((size_t)calls, sizeof(double));
-        e->limit_element = brio__alloc((size_t)calls, sizeof(int64_t));
+        size_t packs = (size_t)BRIO_MIN(e->energy_start[e->term_count], (int64_t)GRADIENT_PACKS);
+        e->gradient = brio__alloc(packs * 12 * LANES, sizeof(double));
+        size_t chunks = (size_t)(e->energy_start[e->term_count] / VALUE_PACKS + 1);
+        e->limit = brio__alloc(chunks, sizeof *e->limit);
         e->linear = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
         e->linear_with = brio__calloc((size_t)linear_params, sizeof(double));
-        if (!e->energy || !e->gradient || !e->limit_step || !e->limit_element || !e->linear ||
-            !e->linear_with)
+        if (!e->energy || !e->gradient || !e->limit || !e->linear || !e->linear_with)
             status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK) add_magnitudes(e);
     if (status == BRIO_OK) status = plan_gradient(e);
+    if (status == BRIO_OK) status = plan_parts(e);
     if (status == BRIO_OK) status = find_fixed(e);
     if (status == BRIO_OK)
         *evaluator = e;
@@ -224,6 +305,7 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
 static void free_plan(BrioEvaluator *e)
 {
     brio__free(e->chunk);
+    brio__free(e->piece);
     brio__free(e->hessian);
     brio__free(e->slot_target);
     brio__free(e->slot_stride);
@@ -231,11 +313,12 @@ static void free_plan(BrioEvaluator *e)
     brio__free(e->slot_entry);
     brio__free(e->slot_weight);
     e->chunk = NULL;
+    e->piece = NULL;
     e->hessian = e->slot_weight = NULL;
     e->slot_target = e->slot_start = NULL;
     e->slot_stride = NULL;
     e->slot_entry = NULL;
-    e->chunk_count = 0;
+    e->chunk_count = e->piece_count = 0;
     e->slot_total = 0;
 }
 
@@ -250,34 +333,72 @@ void brio__evaluator_free(BrioEvaluator *e)
     brio__free(e->magnitude);
     brio__free(e->linear);
     brio__free(e->linear_with);
-    brio__free(e->limit_step);
-    brio__free(e->limit_element);
+    brio__free(e->limit);
     brio__free(e->sum_start);
     brio__free(e->sum_entry);
     brio__free(e->sum_weight);
+    brio__free(e->part);
+    brio__free(e->part_start);
     brio__free(e->fixed);
     brio__free(e);
 }
 
 /* ---- value and gradient ----------------------------------------------------------------- */
 
-typedef struct KernelWork {
+/* Kernels over the packs of all terms one after the other, as energy_start numbers them: a chunk
+ * may have many small terms. */
+typedef struct ValueWork {
     BrioEvaluator *e;
-    const BrioTerm *term;
-    BrioBatch batch;
-    double *hessian; /* of the chunk that starts at first_pack */
-    int64_t first_pack;
-} KernelWork;
+    const double *param, *x, *dx; /* dx: of the limits of steps */
+    int64_t first;                /* pack of the loop at hand */
+    bool gradient;                /* of the packs of the buffer that begins there */
+} ValueWork;
 
-static void kernel_chunk(void *context, int64_t begin, int64_t end)
+/* The term that has a pack. */
+static int term_at(const BrioEvaluator *e, int64_t pack)
 {
-    const KernelWork *work = context;
-    BrioBatch batch = work->batch;
-    batch.begin = work->first_pack + begin;
-    batch.end = work->first_pack + end;
-    if (work->hessian)
-        batch.hessian = work->hessian + begin * brio__pairs(work->term->energy->nodes) * 9 * LANES;
-    work->term->energy->eval(&batch);
+    int low = 0, high = e->term_count;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (e->energy_start[middle] <= pack)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The packs of a term that are in [begin, end) of all. */
+static BrioBatch batch_of(const ValueWork *work, int t, int64_t begin, int64_t end)
+{
+    const BrioEvaluator *e = work->e;
+    BrioBatch batch = brio__term_batch(&e->term[t], work->param, work->x);
+    batch.begin = begin - e->energy_start[t];
+    batch.end = BRIO_MIN(end, e->energy_start[t + 1]) - e->energy_start[t];
+    return batch;
+}
+
+/* Where a term's gradients would begin if all that lie before the buffer were there. */
+static double *gradient_at(const BrioEvaluator *e, int t, int64_t first)
+{
+    int before = term_at(e, first);
+    int64_t size = 3 * LANES * e->term[before].energy->nodes;
+    int64_t base = e->gradient_start[before] + (first - e->energy_start[before]) * size;
+    return e->gradient + (e->gradient_start[t] - base);
+}
+
+static void value_chunk(void *context, int64_t begin, int64_t end)
+{
+    const ValueWork *work = context;
+    const BrioEvaluator *e = work->e;
+    begin += work->first;
+    end += work->first;
+    for (int t = term_at(e, begin); begin < end; begin = e->energy_start[++t]) {
+        BrioBatch batch = batch_of(work, t, begin, end);
+        batch.energy = e->energy + e->energy_start[t];
+        if (work->gradient) batch.gradient = gradient_at(e, t, work->first);
+        if (batch.begin < batch.end) e->term[t].energy->eval(&batch);
+    }
 }
 
 static double sum_packs(void *context, int64_t begin, int64_t end)
@@ -290,6 +411,8 @@ static double sum_packs(void *context, int64_t begin, int64_t end)
 
 typedef struct GatherWork {
     const BrioEvaluator *e;
+    const GradientSlot *slot;
+    const double *gradient; /* number 0 of the gradients of all elements, if they were there */
     double *out;
 } GatherWork;
 
@@ -297,37 +420,65 @@ static void gather_chunk(void *context, int64_t begin, int64_t end)
 {
     const GatherWork *work = context;
     const BrioEvaluator *e = work->e;
-    for (int64_t b = begin; b < end; b++) {
-        double sum[3] = {0, 0, 0};
-        for (int64_t k = e->sum_start[b]; k < e->sum_start[b + 1]; k++) {
-            const double *g = e->gradient + e->sum_entry[k];
+    for (const GradientSlot *slot = work->slot + begin; slot < work->slot + end; slot++) {
+        double *out = work->out + 3 * (int64_t)slot->block;
+        bool first = slot->entry == e->sum_start[slot->block];
+        double sum[3] = {first ? 0 : out[0], first ? 0 : out[1], first ? 0 : out[2]};
+        for (int64_t k = slot->entry; k < slot->entry + slot->entries; k++) {
+            const double *g = work->gradient + e->sum_entry[k];
             double w = e->sum_weight ? e->sum_weight[k] : 1;
             sum[0] += w * g[0];
             sum[1] += w * g[LANES];
             sum[2] += w * g[2 * LANES];
         }
-        for (int r = 0; r < 3; r++) work->out[3 * b + r] = sum[r];
+        for (int r = 0; r < 3; r++) out[r] = sum[r];
+    }
+}
+
+/* Energies and gradients, one buffer after the other. */
+static void evaluate_buffers(ValueWork *work, double *gradient)
+{
+    BrioEvaluator *e = work->e;
+    int64_t packs = e->energy_start[e->term_count];
+    work->gradient = true;
+    for (int64_t i = 0; i == 0 || i < buffers(e);
+         i++) { /* blocks without elements are in the first */
+        work->first = i * GRADIENT_PACKS;
+        brio__parallel_for(BRIO_MIN((int64_t)GRADIENT_PACKS, packs - work->first), VALUE_PACKS,
+                           value_chunk, work);
+        GatherWork gather = {e, e->part + e->part_start[i],
+                             packs ? gradient_at(e, 0, work->first) : NULL, gradient};
+        brio__parallel_for(e->part_start[i + 1] - e->part_start[i], 256, gather_chunk, &gather);
     }
 }
 
 double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, double *gradient,
                       double *term_energy)
 {
-    const BrioSystem *s = e->system;
     double total = 0;
+    ValueWork work = {.e = e, .param = param, .x = x};
+    if (gradient)
+        evaluate_buffers(&work, gradient);
+    else
+        brio__parallel_for(e->energy_start[e->term_count], VALUE_PACKS, value_chunk, &work);
     for (int t = 0; t < e->term_count; t++) {
-        const BrioTerm *term = &e->term[t];
-        KernelWork work = {.e = e, .term = term, .batch = brio__term_batch(term, param, x)};
-        work.batch.energy = e->energy + e->energy_start[t];
-        work.batch.gradient = gradient ? e->gradient + e->gradient_start[t] : NULL;
-        brio__parallel_for(term->packs, VALUE_PACKS, kernel_chunk, &work);
-        double sum = brio__parallel_sum(term->packs, sum_packs, work.batch.energy);
+        double *energy = e->energy + e->energy_start[t];
+        double sum = brio__parallel_sum(e->term[t].packs, sum_packs, energy);
         if (term_energy) term_energy[t] = sum;
         total += sum;
     }
-    if (gradient)
-        brio__parallel_for(s->block_count, 1024, gather_chunk, &(GatherWork){e, gradient});
     return total;
+}
+
+/* The gradients of one pack, into the beginning of the buffer. */
+static void pack_gradient(BrioEvaluator *e, const BrioTerm *term, int64_t pack, const double *param,
+                          const double *x)
+{
+    BrioBatch batch = brio__term_batch(term, param, x);
+    batch.begin = pack;
+    batch.end = pack + 1;
+    batch.gradient = e->gradient - pack * 3 * LANES * term->energy->nodes;
+    term->energy->eval(&batch);
 }
 
 /* Whether e->linear is that of these parameters; notes them. */
@@ -360,19 +511,17 @@ const double *brio__linear_gradient(BrioEvaluator *e, const double *param, const
         const BrioTerm *term = &e->term[t];
         int nodes = term->energy->nodes;
         if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
-        KernelWork work = {.e = e, .term = term, .batch = brio__term_batch(term, param, x)};
-        work.batch.gradient = e->gradient + e->gradient_start[t];
-        brio__parallel_for(term->packs, VALUE_PACKS, kernel_chunk, &work);
-        for (int64_t i = 0; i < term->elements; i++)
+        for (int64_t i = 0; i < term->elements; i++) {
+            if (i % LANES == 0) pack_gradient(e, term, i / LANES, param, x);
             for (int k = 0; k < nodes; k++) {
-                const double *g =
-                    work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
+                const double *g = e->gradient + k * 3 * LANES + i % LANES;
                 int32_t v = brio__term_vertex(term, i, k);
                 for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
                     for (int r = 0; r < 3; r++)
                         e->linear[3 * (int64_t)s->map_block[m] + r] +=
                             s->map_weight[m] * g[r * LANES];
             }
+        }
     }
     return e->linear;
 }
@@ -382,18 +531,11 @@ void brio__fixed_gradient(BrioEvaluator *e, const double *param, const double *x
     int64_t done = -1; /* pack of eight, of the term before */
     for (int64_t i = 0; i < e->fixed_total; i++) {
         const FixedNode *at = &e->fixed[i];
-        const BrioTerm *term = &e->term[at->term];
         int64_t pack = at->element / LANES;
-        double *elements = e->gradient + e->gradient_start[at->term];
         if (i == 0 || at->term != at[-1].term) done = -1;
-        if (pack != done) {
-            KernelWork work = {.e = e, .term = term, .batch = brio__term_batch(term, param, x)};
-            work.batch.gradient = elements;
-            kernel_chunk(&work, pack, pack + 1);
-            done = pack;
-        }
-        const double *g =
-            elements + (pack * term->energy->nodes + at->node) * 3 * LANES + at->element % LANES;
+        if (pack != done) pack_gradient(e, &e->term[at->term], pack, param, x);
+        done = pack;
+        const double *g = e->gradient + at->node * 3 * LANES + at->element % LANES;
         for (int r = 0; r < 3; r++) gradient[3 * at->fixed + r] += at->weight * g[r * LANES];
     }
 }
@@ -429,6 +571,12 @@ static void element_pairs(const BrioSystem *s, const BrioTerm *term, int64_t ele
 static bool has_hessian(const BrioTerm *term)
 {
     return !(term->energy->traits & BRIO_ENERGY_LINEAR) && term->elements > 0;
+}
+
+/* Numbers that a pack's Hessians take. */
+static int64_t hessian_size(const BrioTerm *term)
+{
+    return brio__pairs(term->energy->nodes) * 9 * LANES;
 }
 
 BrioStatus brio__evaluator_graph(BrioEvaluator *e, int64_t **start_out, int32_t **neighbour_out)
@@ -526,13 +674,16 @@ static void plan_pass(PlanWork *w)
     w->slots = 0;
     for (w->chunk = 0; w->chunk < e->chunk_count; w->chunk++) {
         HessianChunk *chunk = &e->chunk[w->chunk];
-        const BrioTerm *term = &e->term[chunk->term];
-        int size = brio__pairs(term->energy->nodes) * 9 * LANES;
         chunk->slot = w->slots;
-        int64_t end = BRIO_MIN((chunk->block + chunk->blocks) * LANES, term->elements);
-        for (int64_t i = chunk->block * LANES; i < end; i++) {
-            w->base = (uint32_t)((i / LANES - chunk->block) * size + i % LANES);
-            element_pairs(s, term, i, plan_pair, w);
+        for (int k = 0; k < chunk->pieces; k++) {
+            const Piece *piece = &e->piece[chunk->piece + k];
+            const BrioTerm *term = &e->term[piece->term];
+            int64_t size = hessian_size(term);
+            int64_t end = BRIO_MIN((piece->pack + piece->packs) * LANES, term->elements);
+            for (int64_t i = piece->pack * LANES; i < end; i++) {
+                w->base = piece->at + (uint32_t)((i / LANES - piece->pack) * size + i % LANES);
+                element_pairs(s, term, i, plan_pair, w);
+            }
         }
         chunk->slots = w->slots - chunk->slot;
     }
@@ -571,24 +722,72 @@ static BrioStatus plan_arrays(BrioEvaluator *e, PlanWork *w)
     return BRIO_OK;
 }
 
+/* Whether a term adds to coordinate blocks that are marked with a number; then marks its own. */
+static bool mark_blocks(const BrioSystem *s, const BrioTerm *term, int number, int *mark)
+{
+    bool found = false;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t i = 0; i < term->elements; i++)
+            for (int k = 0; k < term->energy->nodes; k++) {
+                int32_t v = brio__term_vertex(term, i, k);
+                for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++) {
+                    found |= !pass && mark[s->map_block[m]] == number;
+                    if (pass) mark[s->map_block[m]] = number;
+                }
+            }
+    return found;
+}
+
+/* Pieces and chunks of the terms that have Hessians. `mark`: the chunk that a coordinate block was
+ * last in. */
+static void make_chunks(BrioEvaluator *e, int *mark)
+{
+    HessianChunk *last = NULL;
+    uint32_t at = 0;
+    for (int32_t b = 0; b < e->system->block_count; b++) mark[b] = -1;
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
+        if (!has_hessian(term)) continue;
+        bool joins = last && last->packs + term->packs <= CHUNK_PACKS &&
+                     !mark_blocks(e->system, term, e->chunk_count - 1, mark);
+        for (int64_t pack = 0; pack < term->packs; pack += CHUNK_PACKS) {
+            if (!joins) {
+                last = &e->chunk[e->chunk_count++];
+                *last = (HessianChunk){.piece = e->piece_count};
+                at = 0;
+            }
+            Piece piece = {.term = t,
+                           .pack = pack,
+                           .packs = BRIO_MIN((int64_t)CHUNK_PACKS, term->packs - pack),
+                           .first = last->packs,
+                           .at = at};
+            e->piece[e->piece_count++] = piece;
+            last->pieces++;
+            last->packs += piece.packs;
+            at += (uint32_t)(piece.packs * hessian_size(term));
+        }
+        /* what begins a chunk is in it, too */
+        if (!joins && last->packs < CHUNK_PACKS)
+            mark_blocks(e->system, term, e->chunk_count - 1, mark);
+    }
+}
+
 BrioStatus brio__evaluator_plan(BrioEvaluator *e, const BrioLinear *linear)
 {
     const BrioSystem *s = e->system;
-    int chunks = 0;
+    size_t pieces = 0;
     free_plan(e); /* of a matrix that came to nothing */
     for (int t = 0; t < e->term_count; t++)
         if (has_hessian(&e->term[t]))
-            chunks += (int)((e->term[t].packs + CHUNK_PACKS - 1) / CHUNK_PACKS);
-    e->chunk = brio__alloc((size_t)chunks, sizeof *e->chunk);
-    if (!e->chunk) return BRIO_ERROR_MEMORY;
-    for (int t = 0; t < e->term_count; t++)
-        for (int64_t b = 0; has_hessian(&e->term[t]) && b < e->term[t].packs; b += CHUNK_PACKS)
-            e->chunk[e->chunk_count++] =
-                (HessianChunk){.term = t,
-                               .block = b,
-                               .blocks = BRIO_MIN((int64_t)CHUNK_PACKS, e->term[t].packs - b)};
+            pieces += (size_t)((e->term[t].packs + CHUNK_PACKS - 1) / CHUNK_PACKS);
+    int *mark = brio__alloc((size_t)s->block_count, sizeof *mark);
+    e->chunk = brio__alloc(pieces, sizeof *e->chunk);
+    e->piece = brio__alloc(pieces, sizeof *e->piece);
     PlanWork w = {.A = &linear->A, .e = e, .weighted = !all_weights_one(s)};
-    BrioStatus status = plan_arrays(e, &w);
+    BrioStatus status = mark && e->chunk && e->piece ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) make_chunks(e, mark);
+    if (status == BRIO_OK) status = plan_arrays(e, &w);
+    brio__free(mark);
     brio__free(w.slot_of);
     brio__free(w.stamp);
     brio__free(w.column);
@@ -605,6 +804,32 @@ typedef struct AssembleWork {
     BrioMatrix *A;
     double weight;
 } AssembleWork;
+
+/* Hessians of the packs of a chunk. */
+typedef struct KernelWork {
+    const BrioEvaluator *e;
+    const HessianChunk *chunk;
+    const double *param, *x;
+    bool project;
+} KernelWork;
+
+static void kernel_chunk(void *context, int64_t begin, int64_t end)
+{
+    const KernelWork *work = context;
+    const Piece *piece = work->e->piece + work->chunk->piece;
+    while (begin >= piece->first + piece->packs) piece++;
+    for (; begin < end; piece++) {
+        const BrioTerm *term = &work->e->term[piece->term];
+        BrioBatch batch = brio__term_batch(term, work->param, work->x);
+        int64_t past = BRIO_MIN(end, piece->first + piece->packs);
+        batch.project = work->project;
+        batch.begin = piece->pack + begin - piece->first;
+        batch.end = piece->pack + past - piece->first;
+        batch.hessian = work->e->hessian + piece->at + (begin - piece->first) * hessian_size(term);
+        term->energy->eval(&batch);
+        begin = past;
+    }
+}
 
 static void clear_columns(void *context, int64_t begin, int64_t end)
 {
@@ -679,15 +904,9 @@ void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, 
     AssembleWork work = {.e = e, .A = &linear->A, .weight = weight};
     for (int c = 0; c < e->chunk_count; c++) {
         const HessianChunk *chunk = &e->chunk[c];
-        const BrioTerm *term = &e->term[chunk->term];
         double start = brio__seconds();
-        KernelWork kernel = {.e = e,
-                             .term = term,
-                             .batch = brio__term_batch(term, param, x),
-                             .hessian = e->hessian,
-                             .first_pack = chunk->block};
-        kernel.batch.project = project;
-        brio__parallel_for(chunk->blocks, HESSIAN_PACKS, kernel_chunk, &kernel);
+        brio__parallel_for(chunk->packs, HESSIAN_PACKS, kernel_chunk,
+                           &(KernelWork){e, chunk, param, x, project});
         kernels += brio__seconds() - start;
         work.chunk = chunk;
         brio__parallel_for(chunk->slots, 512, add_slots, &work);
@@ -709,33 +928,34 @@ void brio__assemble(BrioEvaluator *e, const double *param, const double *x, doub
 
 static void limit_chunk(void *context, int64_t begin, int64_t end)
 {
-    const KernelWork *work = context;
-    BrioBatch batch = work->batch;
-    batch.begin = begin;
-    batch.end = end;
-    int64_t element = -1;
-    work->e->limit_step[begin / VALUE_PACKS] = work->term->energy->max_step(&batch, &element);
-    work->e->limit_element[begin / VALUE_PACKS] = element;
+    const ValueWork *work = context;
+    const BrioEvaluator *e = work->e;
+    Limit *limit = &e->limit[begin / VALUE_PACKS];
+    *limit = (Limit){.step = 1};
+    for (int t = term_at(e, begin); begin < end; begin = e->energy_start[++t]) {
+        const BrioTerm *term = &e->term[t];
+        BrioBatch batch = batch_of(work, t, begin, end);
+        int64_t element = -1;
+        batch.dx = work->dx;
+        if (!term->energy->max_step || batch.begin == batch.end) continue;
+        double step = term->energy->max_step(&batch, &element);
+        if (step < limit->step) *limit = (Limit){step, term, BRIO_MIN(element, term->elements - 1)};
+    }
 }
 
 double brio__max_step(BrioEvaluator *e, const double *param, const double *x, const double *dx,
                       BrioLimit *limit)
 {
     double min = 1;
+    int64_t packs = e->energy_start[e->term_count];
     limit->term = NULL;
-    for (int t = 0; t < e->term_count; t++) {
-        const BrioTerm *term = &e->term[t];
-        if (!term->energy->max_step) continue;
-        KernelWork work = {.e = e, .term = term, .batch = brio__term_batch(term, param, x)};
-        work.batch.dx = dx;
-        brio__parallel_for(term->packs, VALUE_PACKS, limit_chunk, &work);
-        for (int64_t i = 0; i * VALUE_PACKS < term->packs; i++)
-            if (e->limit_step[i] < min) {
-                min = e->limit_step[i];
-                *limit = (BrioLimit){.term = term,
-                                     .element = BRIO_MIN(e->limit_element[i], term->elements - 1)};
-            }
-    }
+    brio__parallel_for(packs, VALUE_PACKS, limit_chunk,
+                       &(ValueWork){.e = e, .param = param, .x = x, .dx = dx});
+    for (int64_t i = 0; i * VALUE_PACKS < packs; i++)
+        if (e->limit[i].step < min) {
+            min = e->limit[i].step;
+            *limit = (BrioLimit){.term = e->limit[i].term, .element = e->limit[i].element};
+        }
     return min;
 }
 
