@@ -429,8 +429,8 @@ static BrioStatus make_workers(BrioFronts *f)
     for (int i = 0; i < f->workers; i++) {
         Worker *w = &f->worker[i];
         w->map = brio__alloc((size_t)f->L.n, sizeof *w->map);
-        w->stacks = brio__alloc((size_t)stacks_of(f, i), sizeof *w->stacks);
-        w->packed = brio__alloc((size_t)f->packed_size, sizeof *w->packed);
+        w->stacks = brio__panels_memory(stacks_of(f, i));
+        w->packed = brio__panels_memory(f->packed_size);
         w->inverse = brio__alloc(SLICE, sizeof *w->inverse);
         if (!w->map || !w->stacks || !w->packed || !w->inverse) return BRIO_ERROR_MEMORY;
     }
@@ -456,7 +456,7 @@ static BrioStatus analyse(BrioFronts *f)
     f->workers = brio__workers();
     if (brio__panels_bytes(&f->L) + brio__fronts_bytes(f) > brio__memory_available())
         return BRIO_ERROR_TOO_LARGE;
-    f->shared = brio__alloc((size_t)f->shared_size, sizeof *f->shared);
+    f->shared = brio__panels_memory(f->shared_size);
     return f->shared ? make_workers(f) : BRIO_ERROR_MEMORY;
 }
 
