@@ -433,6 +433,45 @@ static void test_instruction_sets(void **state)
         }
 }
 
+/* Panels of all widths around those of vectors, tiles and slices, with children whose rows lie in
+ * theirs in many ways; the residual of a direct solver, and the same bits for any number of
+ * threads. */
+static void test_panel_widths(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    static const int32_t widths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 33, 34, 43, 64, 65, 67, 97};
+    for (int i = 0; i < (int)BRIO_COUNT(sets); i++) {
+        setenv("BRIO_ISA", sets[i], 1);
+        for (int w = 0; w < (int)BRIO_COUNT(widths) + 12; w++) {
+            bool is_complete = w < (int)BRIO_COUNT(widths);
+            int round = w - (int)BRIO_COUNT(widths);
+            Graph g = is_complete ? complete("width", widths[w])
+                                  : random_graph(90 + 17 * round, 0.04, (uint64_t)round);
+            Problem p = problem_of(g, 3);
+            int64_t length = 3 * (int64_t)p.graph.n;
+            double *b = random_vector(length, 5), *x[2];
+            for (int t = 0; t < 2; t++) {
+                brio_set_threads(1 + 2 * t);
+                BrioLinear *linear = make(brio__linear_type("ldlt"), &p);
+                x[t] = malloc((size_t)length * sizeof *x[t]);
+                assert_int_equal(brio__linear_factor(linear), BRIO_OK);
+                assert_int_equal(brio__linear_solve(linear, 1, b, x[t]), BRIO_OK);
+                brio__linear_free(linear);
+            }
+            if (relative_residual(&p, b, x[0]) > 1e-13)
+                fail_msg("%s: %d blocks: residual %g", sets[i], p.graph.n,
+                         relative_residual(&p, b, x[0]));
+            assert_memory_equal(x[0], x[1], (size_t)length * sizeof *x[0]);
+            for (int t = 0; t < 2; t++) free(x[t]);
+            free(b);
+            problem_free(&p);
+        }
+        unsetenv("BRIO_ISA");
+    }
+    brio_set_threads(0);
+}
+
 static void test_not_positive_definite(void **state)
 {
     (void)state;
@@ -892,6 +931,7 @@ int main(void)
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_instruction_sets),
+        cmocka_unit_test(test_panel_widths),
         cmocka_unit_test(test_not_positive_definite),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_iterations),

@@ -1,9 +1,14 @@
 /* Multifrontal Cholesky (fronts.h).
  *
- * Order of work at supernode s, with X the rows of its panel below its own columns:
+ * The front of supernode s is its panel of L and, for the rows X below its own columns, its update
+ * matrix U. Order of work:
  *
- *     panel = A + what the children pass on to its columns,    panel -> L,
- *     U     = -X X^T + the rest of what the children pass on.
+ *     panel = A + what the children pass on to its columns,
+ *     panel -> L and U = -X X^T, a slice of the panel's columns after the other,
+ *     U    += the rest of what the children pass on, while it is in the cache.
+ *
+ * A panel is put together and factored packed, in memory that is used for one panel after the
+ * other. To L it is written when it is finished, and read no more.
  *
  * The update matrices U are on two stacks, one for even and one for odd
  * depths in the tree: a parent is written beside its children, which are the last on the other
@@ -21,33 +26,78 @@
 #endif
 
 enum {
-    SLICE = 96,    /* columns of a panel that are finished at a time */
-    DEPTH = 192,   /* columns of X that are multiplied at a time */
-    MAX_ROWS = 24, /* of a tile on any instruction set */
-    MAX_COLUMNS = 8,
+    SLICE = 96,    /* columns of a panel that are finished at a time, at most */
+    MAX_LANES = 8, /* of a strip on any instruction set; its multiples are of tiles' columns */
+    UPDATED = 24,  /* columns of an update matrix that are done at a time: of whole tiles */
     SHARED_FACTOR = 3000000, /* operations from which a factorisation is shared out */
     SHARED_FRONT = 1000000,  /* and a front of the top */
-    CHUNK = 48               /* scalar rows of a shared front that are done at a time */
+    CHUNK = 48,              /* scalar rows or columns of a shared front that are done at a time */
+    ASSEMBLED = 8            /* block columns of a panel that are put together at a time */
 };
 
+/* A panel at work: strips of rows, each with all columns. The strips of the rows that are columns
+ * of the panel come first, then those of the rows below. Rows and columns after the last one are
+ * zero. */
+typedef struct Packed {
+    double *value;
+    int64_t columns;              /* width, up to a multiple of a tile's */
+    int64_t rows;                 /* of all strips */
+    int64_t width, height, below; /* of the panel, and its rows below */
+    double *panel;                /* where it goes */
+} Packed;
+
+/* Some columns of it. */
+typedef struct Slice {
+    int64_t begin, end, depth;
+} Slice;
+
+/* How rows of a child lie in some rows of its parent's front, for each vector of these that has
+ * one: which are rows of the child, the child's first one among them, and the first of the vector.
+ */
+typedef struct Spread {
+    int64_t count;
+    const uint8_t *mask;
+    const int32_t *child, *parent;
+} Spread;
+
+/* What a child passes on. */
+typedef struct Passed {
+    int block;
+    int32_t rows;       /* block rows of its update matrix U */
+    int32_t width;      /* of the parent */
+    const int32_t *up;  /* of each block row of U: its row in the parent's front */
+    Spread left, under; /* in the parent's columns, and in its rows below */
+    const double *U;
+    int64_t stride;
+} Passed;
+
 typedef struct Kernels {
-    void (*pack_columns)(int64_t begin, int64_t end, int64_t rows, int64_t depth, const double *x,
-                         int64_t stride, double *packed);
-    void (*multiply)(int64_t begin, int64_t end, int64_t columns, int64_t depth, const double *x,
-                     int64_t x_stride, const double *packed, double *C, int64_t stride, bool set,
-                     bool padded, double *strip);
-    void (*below)(int64_t rows, int64_t width, const double *packed, const double *inverse,
-                  double *x, int64_t stride, double *strip);
-    bool (*square)(int64_t width, int64_t stride, double *x, double *packed, double *inverse,
-                   double *strip);
-    void (*pass)(int block, int32_t begin, int32_t end, int32_t rows, const int32_t *up,
-                 const int32_t *runs, const double *U, int64_t U_stride, int32_t first, double *to,
-                 int64_t stride);
+    int lanes, columns;
+    bool (*square)(const Packed *P, const Slice *slice, double *inverse);
+    void (*below)(const Packed *P, const Slice *slice, const double *inverse, int64_t begin,
+                  int64_t end);
+    void (*subtract)(const Packed *P, const Slice *slice, int64_t begin, int64_t end);
+    void (*update)(const Packed *P, const Slice *slice, int64_t begin, int64_t end, double *U,
+                   int64_t stride);
+    void (*pass_to_panel)(const Passed *passed, int32_t begin, int32_t end, const Packed *P);
+    void (*pass_to_update)(const Passed *passed, int32_t begin, int32_t end, double *to,
+                           int64_t stride);
+    void (*clear)(const Packed *P, int64_t begin, int64_t end);
 } Kernels;
 
-static inline void add_few(int64_t count, const double *from, double *to)
+typedef double Two __attribute__((vector_size(16), aligned(8), may_alias));
+
+static inline Two spread_baseline(uint8_t mask, const double *from)
 {
-    for (int64_t i = 0; i < count; i++) to[i] += from[i];
+    if (mask == 3) return *(const Two *)from;
+    return (Two){mask & 1 ? from[0] : 0, mask & 2 ? from[0] : 0};
+}
+
+static inline void store_column_baseline(int64_t rows, int64_t strip, const double *from,
+                                         double *to)
+{
+    for (; rows >= 2; rows -= 2, from += strip, to += 2) *(Two *)to = *(const Two *)from;
+    if (rows) *to = *from;
 }
 
 #define KERNEL(name) name##_baseline
@@ -56,31 +106,77 @@ static inline void add_few(int64_t count, const double *from, double *to)
 #define KERNEL_COLUMNS 4
 #define KERNEL_SUBTRACT(a, b, c) ((c) - (a) * (b))
 #define KERNEL_FMA(a, b, c) ((a) * (b) + (c))
-#define KERNEL_ADD_FEW add_few
+#define KERNEL_STORE store_column_baseline
+#define KERNEL_SPREAD spread_baseline
 #include "fronts_kernel.h"
 
 #if defined(__x86_64__)
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+
+__attribute__((target("avx2,fma"))) static inline Four spread_avx2(uint8_t mask, const double *from)
+{
+    if (mask == 15) return *(const Four *)from;
+    Four rows = {0};
+    for (int l = 0; l < 4; l++)
+        if (mask >> l & 1) rows[l] = *from++;
+    return rows;
+}
+
+__attribute__((target("avx2,fma"))) static inline void store_column_avx2(int64_t rows,
+                                                                         int64_t strip,
+                                                                         const double *from,
+                                                                         double *to)
+{
+    for (; rows >= 4; rows -= 4, from += strip, to += 4) *(Four *)to = *(const Four *)from;
+    for (int64_t r = 0; r < rows; r++) to[r] = from[r];
+}
+
 #define KERNEL(name) name##_avx2
 #define KERNEL_TARGET __attribute__((target("avx2,fma")))
 #define KERNEL_LANES 4
 #define KERNEL_COLUMNS 4
-#define KERNEL_ADD_FEW add_few
+#define KERNEL_STORE store_column_avx2
+#define KERNEL_SPREAD spread_avx2
 #define KERNEL_SUBTRACT(a, b, c) \
     ((Vector_avx2)_mm256_fnmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define KERNEL_FMA(a, b, c) ((Vector_avx2)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #include "fronts_kernel.h"
 
-__attribute__((target("avx512f"))) static inline void add_few_avx512(int64_t count,
-                                                                     const double *from, double *to)
+/* A vector that is stored across two lines takes several times longer: vectors are put together
+ * from those of two strips, so that all lie in one line each. */
+__attribute__((target("avx512f"))) static inline void store_column_avx512(int64_t rows,
+                                                                          int64_t strip,
+                                                                          const double *from,
+                                                                          double *to)
 {
-    if (count == 0) return;
-    __mmask8 few = (__mmask8)((1 << count) - 1);
-    __m512d sum = _mm512_add_pd(_mm512_maskz_loadu_pd(few, to), _mm512_maskz_loadu_pd(few, from));
-    _mm512_mask_storeu_pd(to, few, sum);
+    int64_t ahead = (int64_t)((uintptr_t)to / sizeof *to % 8); /* numbers of the line before `to` */
+    __m512i lanes =
+        _mm512_add_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(8 - ahead));
+    __m512d before = _mm512_setzero_pd(), next;
+    __mmask8 mask = (__mmask8)(255 << ahead);
+    to -= ahead;
+    rows += ahead; /* to be written from `to` on, the first ones masked */
+    for (; rows >= 8; rows -= 8, from += strip, to += 8, before = next, mask = 255) {
+        next = _mm512_load_pd(from);
+        _mm512_mask_store_pd(to, mask, _mm512_permutex2var_pd(before, lanes, next));
+    }
+    mask &= (__mmask8)((1 << rows) - 1);
+    if (!mask) return;
+    next = rows > ahead ? _mm512_load_pd(from) : before;
+    _mm512_mask_store_pd(to, mask, _mm512_permutex2var_pd(before, lanes, next));
+}
+
+__attribute__((target("avx512f"))) static inline __m512d spread_avx512(uint8_t mask,
+                                                                       const double *from)
+{
+    __m512d some = _mm512_loadu_pd(from);
+    __asm__("" : "+v"(some)); /* loading and spreading in one instruction takes longer */
+    return _mm512_maskz_expand_pd(mask, some);
 }
 
 #define KERNEL(name) name##_avx512
-#define KERNEL_ADD_FEW add_few_avx512
+#define KERNEL_STORE store_column_avx512
+#define KERNEL_SPREAD (Vector_avx512) spread_avx512
 #define KERNEL_SUBTRACT(a, b, c) \
     ((Vector_avx512)_mm512_fnmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
@@ -103,10 +199,8 @@ typedef struct Node {
 typedef struct Worker {
     int32_t *map;    /* block row -> row of the current panel */
     double *stacks;  /* update matrices of a subtree */
-    double *packed;  /* columns of X */
-    double *square;  /* columns of a finished square */
-    double *inverse; /* of its diagonal */
-    double *strip;
+    double *packed;  /* the panel at work */
+    double *inverse; /* of the diagonal of a slice */
 } Worker;
 
 struct BrioFronts {
@@ -114,11 +208,16 @@ struct BrioFronts {
     BrioPanels L;
     BrioPanelsTree tree;
     Node *node;
-    double *cost;     /* operations of each supernode */
-    int32_t *up;      /* of each row below a supernode's columns: its row in the parent's panel */
-    int32_t *run_end; /* and the first row after it whose row in the parent is not the next one */
-    double *shared;   /* update matrices of roots of subtrees, and stacks of the top */
+    double *cost; /* operations of each supernode */
+    int32_t *up;  /* of each row below a supernode's columns: its row in the parent's panel */
+    /* of each supernode's Spread in its parent: where it begins, where that of the rows below does,
+     * and all their numbers */
+    int64_t *left, *under;
+    uint8_t *mask;
+    int32_t *place[2]; /* child, parent */
+    double *shared;    /* update matrices of roots of subtrees, and stacks of the top */
     int64_t shared_size, stacks_size;
+    int64_t packed_size, packed_top; /* of panels in subtrees, and of the top */
     int workers;
     Worker worker[BRIO_MAX_WORKERS];
 };
@@ -140,10 +239,13 @@ static int32_t rows_below(const BrioFronts *f, int32_t s)
     return brio__panel_height(&f->L, s) - brio__panel_width(&f->L, s);
 }
 
-/* Update matrices are squares of which the lower half counts, with room for whole tiles. */
+static int64_t round_up(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
+
+/* Update matrices are squares of which the lower half counts, with room for whole vectors and
+ * tiles' columns. */
 static int64_t stride_of_update(const BrioFronts *f, int32_t s)
 {
-    return (f->L.block * (int64_t)rows_below(f, s) + MAX_ROWS - 1) / MAX_ROWS * MAX_ROWS;
+    return round_up(f->L.block * (int64_t)rows_below(f, s), MAX_LANES);
 }
 
 static int64_t size_of_update(const BrioFronts *f, int32_t s)
@@ -158,15 +260,17 @@ void brio__fronts_free(BrioFronts *f)
     brio__free(f->node);
     brio__free(f->cost);
     brio__free(f->up);
-    brio__free(f->run_end);
+    brio__free(f->left);
+    brio__free(f->under);
+    brio__free(f->mask);
+    brio__free(f->place[0]);
+    brio__free(f->place[1]);
     brio__free(f->shared);
     for (int w = 0; w < BRIO_MAX_WORKERS; w++) {
         brio__free(f->worker[w].map);
         brio__free(f->worker[w].stacks);
         brio__free(f->worker[w].packed);
-        brio__free(f->worker[w].square);
         brio__free(f->worker[w].inverse);
-        brio__free(f->worker[w].strip);
     }
     brio__free(f);
 }
@@ -184,14 +288,63 @@ static void map_to_parents(BrioFronts *f)
         int32_t parent = f->tree.parent[s], rows = rows_below(f, s);
         if (parent < 0) continue;
         const int32_t *own = rows_of(f, L->row, s), *row = L->row + L->row_start[parent];
-        int32_t *up = f->up + (own - L->row), *run_end = f->run_end + (own - L->row);
+        int32_t *up = f->up + (own - L->row);
         for (int32_t r = 0, at = 0; r < rows; r++) {
             while (row[at] != own[r]) at++;
             up[r] = at;
         }
-        for (int32_t r = rows - 1; r >= 0; r--)
-            run_end[r] = r + 1 < rows && up[r + 1] == up[r] + 1 ? run_end[r + 1] : r + 1;
     }
+}
+
+/* Writes the spread of a child in block rows [begin, end) of its parent, if there is memory for it;
+ * returns what follows the last of it. */
+static int64_t spread_rows(const BrioFronts *f, int32_t child, int32_t begin, int32_t end,
+                           int64_t at)
+{
+    const int32_t *up = rows_of(f, f->up, child);
+    int block = f->L.block, lanes = f->kernels->lanes;
+    int32_t r = brio__first_row(up, 0, rows_below(f, child), begin);
+    int64_t vector = -1;
+    for (; r < rows_below(f, child) && up[r] < end; r++)
+        for (int c = 0; c < block; c++) {
+            int64_t row = block * (int64_t)(up[r] - begin) + c;
+            if (row / lanes != vector) {
+                vector = row / lanes;
+                at++;
+                if (f->mask) {
+                    f->mask[at - 1] = 0;
+                    f->place[0][at - 1] = block * r + c;
+                    f->place[1][at - 1] = (int32_t)(vector * lanes);
+                }
+            }
+            if (f->mask) f->mask[at - 1] |= (uint8_t)(1 << row % lanes);
+        }
+    return at;
+}
+
+static int64_t spread_all(BrioFronts *f)
+{
+    int64_t at = 0;
+    for (int32_t s = 0; s < f->L.count; s++) {
+        int32_t parent = f->tree.parent[s];
+        int32_t width = parent >= 0 ? brio__panel_width(&f->L, parent) : 0;
+        f->left[s] = at;
+        if (parent >= 0) at = spread_rows(f, s, 0, width, at);
+        f->under[s] = at;
+        if (parent >= 0) at = spread_rows(f, s, width, brio__panel_height(&f->L, parent), at);
+    }
+    return f->left[f->L.count] = at;
+}
+
+static BrioStatus make_spreads(BrioFronts *f)
+{
+    size_t size = (size_t)spread_all(f);
+    uint8_t *mask = brio__alloc(size, sizeof *mask);
+    for (int k = 0; k < 2; k++) f->place[k] = brio__alloc(size, sizeof *f->place[k]);
+    f->mask = mask;
+    if (!mask || !f->place[0] || !f->place[1]) return BRIO_ERROR_MEMORY;
+    spread_all(f);
+    return BRIO_OK;
 }
 
 static double cost_of(const BrioFronts *f, int32_t s)
@@ -240,13 +393,35 @@ static void place_updates(BrioFronts *f)
         if (tree->kind[s] == BRIO_IN_SUBTREE && node->parity) node->update += inside.max[0];
         if (tree->kind[s] == BRIO_TREE_TOP) node->update += roots + (node->parity ? top.max[0] : 0);
     }
-    f->stacks_size = inside.max[0] + inside.max[1];
-    f->shared_size = roots + top.max[0] + top.max[1];
+    /* a vector may be read after the last number */
+    f->stacks_size = inside.max[0] + inside.max[1] + MAX_LANES;
+    f->shared_size = roots + top.max[0] + top.max[1] + MAX_LANES;
 }
 
-static int64_t size_of_packed(const BrioFronts *f)
+static Packed packed_of(const BrioFronts *f, int32_t s, double *value)
 {
-    return (f->L.block * (int64_t)f->L.tallest + MAX_COLUMNS) * DEPTH;
+    Packed P = {.value = value, .width = width_of(f, s), .height = height_of(f, s)};
+    P.below = P.height - P.width;
+    P.columns = round_up(P.width, f->kernels->columns);
+    P.rows = P.columns + round_up(P.below, f->kernels->columns);
+    P.panel = f->L.value + f->L.panel[s];
+    return P;
+}
+
+static void find_packed_sizes(BrioFronts *f)
+{
+    for (int32_t s = 0; s < f->L.count; s++) {
+        Packed P = packed_of(f, s, NULL);
+        int64_t *size = f->tree.kind[s] == BRIO_TREE_TOP ? &f->packed_top : &f->packed_size;
+        *size = BRIO_MAX(*size, P.rows * P.columns);
+    }
+}
+
+/* The stacks of the first worker, free when the subtrees are done, hold the panel of the top that
+ * is at work. */
+static int64_t stacks_of(const BrioFronts *f, int worker)
+{
+    return worker == 0 ? BRIO_MAX(f->stacks_size, f->packed_top) : f->stacks_size;
 }
 
 static BrioStatus make_workers(BrioFronts *f)
@@ -254,13 +429,10 @@ static BrioStatus make_workers(BrioFronts *f)
     for (int i = 0; i < f->workers; i++) {
         Worker *w = &f->worker[i];
         w->map = brio__alloc((size_t)f->L.n, sizeof *w->map);
-        w->stacks = brio__alloc((size_t)f->stacks_size, sizeof *w->stacks);
-        w->packed = brio__alloc((size_t)size_of_packed(f), sizeof *w->packed);
-        w->square = brio__alloc(SLICE * (SLICE + MAX_COLUMNS), sizeof *w->square);
-        w->inverse = brio__alloc(SLICE + MAX_COLUMNS, sizeof *w->inverse);
-        w->strip = brio__alloc(MAX_ROWS * DEPTH, sizeof *w->strip);
-        if (!w->map || !w->stacks || !w->packed || !w->square || !w->inverse || !w->strip)
-            return BRIO_ERROR_MEMORY;
+        w->stacks = brio__panels_memory(stacks_of(f, i));
+        w->packed = brio__panels_memory(f->packed_size);
+        w->inverse = brio__alloc(SLICE, sizeof *w->inverse);
+        if (!w->map || !w->stacks || !w->packed || !w->inverse) return BRIO_ERROR_MEMORY;
     }
     return BRIO_OK;
 }
@@ -272,16 +444,19 @@ static BrioStatus analyse(BrioFronts *f)
     f->node = brio__calloc(count, sizeof *f->node);
     f->cost = brio__alloc(count, sizeof *f->cost);
     f->up = brio__alloc(rows, sizeof *f->up);
-    f->run_end = brio__alloc(rows, sizeof *f->run_end);
-    if (!f->node || !f->cost || !f->up || !f->run_end) return BRIO_ERROR_MEMORY;
+    f->left = brio__alloc(count + 1, sizeof *f->left);
+    f->under = brio__alloc(count, sizeof *f->under);
+    if (!f->node || !f->cost || !f->up || !f->left || !f->under) return BRIO_ERROR_MEMORY;
     for (int32_t s = 0; s < f->L.count; s++) all += f->cost[s] = cost_of(f, s);
     BRIO_CHECK(brio__panels_tree(&f->L, f->cost, all >= SHARED_FACTOR, &f->tree));
     map_to_parents(f);
+    BRIO_CHECK(make_spreads(f));
     place_updates(f);
+    find_packed_sizes(f);
     f->workers = brio__workers();
     if (brio__panels_bytes(&f->L) + brio__fronts_bytes(f) > brio__memory_available())
         return BRIO_ERROR_TOO_LARGE;
-    f->shared = brio__alloc((size_t)f->shared_size, sizeof *f->shared);
+    f->shared = brio__panels_memory(f->shared_size);
     return f->shared ? make_workers(f) : BRIO_ERROR_MEMORY;
 }
 
@@ -304,97 +479,130 @@ const BrioPanelsTree *brio__fronts_tree(const BrioFronts *f) { return &f->tree; 
 
 double brio__fronts_bytes(const BrioFronts *f)
 {
-    double worker = 4.0 * f->L.n + 8.0 * (double)(f->stacks_size + size_of_packed(f));
-    return 8.0 * (double)(f->shared_size + f->L.row_start[f->L.count]) + 40.0 * f->L.count +
-           f->workers * worker;
+    double worker = 4.0 * f->L.n + 8.0 * (double)(f->stacks_size + f->packed_size);
+    return 8.0 * (double)(f->shared_size + stacks_of(f, 0) - f->stacks_size) +
+           4.0 * (double)f->L.row_start[f->L.count] + 9.0 * (double)f->left[f->L.count] +
+           56.0 * f->L.count + f->workers * worker;
 }
 
-/* ---- one front, by one thread ----------------------------------------------------------- */
-
-/* A factorisation at work. */
-typedef struct Job {
-    BrioFronts *f;
-    const BrioMatrix *A;
-    /* of a shared front */
-    int32_t supernode, child;
-    int64_t slice, chunks; /* first column of what is done, and in how many pieces */
-} Job;
+/* ---- one front -------------------------------------------------------------------------- */
 
 static double *update_of(const BrioFronts *f, const Worker *worker, int32_t s)
 {
     return (f->tree.kind[s] == BRIO_IN_SUBTREE ? worker->stacks : f->shared) + f->node[s].update;
 }
 
-static double *panel_of(const BrioFronts *f, int32_t s) { return f->L.value + f->L.panel[s]; }
-
-/* How many of the child's block columns are columns of its parent. */
-static int32_t columns_for_panel(const BrioFronts *f, int32_t child)
+static Spread spread_of(const BrioFronts *f, int64_t begin, int64_t end)
 {
-    return brio__first_row(rows_of(f, f->up, child), 0, rows_below(f, child),
-                           brio__panel_width(&f->L, f->tree.parent[child]));
+    return (Spread){end - begin, f->mask + begin, f->place[0] + begin, f->place[1] + begin};
 }
 
-/* Adds block columns [begin, end) of the child's update matrix to the panel or to the update matrix
- * of its parent. */
-static void add_columns(const BrioFronts *f, const Worker *worker, int32_t child, bool to_panel,
-                        int32_t begin, int32_t end)
+static Passed passed_of(const BrioFronts *f, const Worker *worker, int32_t child)
 {
-    int32_t parent = f->tree.parent[child];
-    int32_t first = to_panel ? 0 : brio__panel_width(&f->L, parent);
-    double *to = to_panel ? panel_of(f, parent) : update_of(f, worker, parent);
-    int64_t stride = to_panel ? height_of(f, parent) : stride_of_update(f, parent);
-    f->kernels->pass(f->L.block, begin, end, rows_below(f, child), rows_of(f, f->up, child),
-                     rows_of(f, f->run_end, child), update_of(f, worker, child),
-                     stride_of_update(f, child), first, to, stride);
+    return (Passed){f->L.block,
+                    rows_below(f, child),
+                    brio__panel_width(&f->L, f->tree.parent[child]),
+                    rows_of(f, f->up, child),
+                    spread_of(f, f->left[child], f->under[child]),
+                    spread_of(f, f->under[child], f->left[child + 1]),
+                    update_of(f, worker, child),
+                    stride_of_update(f, child)};
 }
 
-static void pass_on(const BrioFronts *f, const Worker *worker, int32_t s, bool to_panel)
+/* Adds block columns [begin, end) of A to the packed panel of s, whose map is given. */
+static void add_matrix(const BrioFronts *f, const BrioMatrix *A, const int32_t *map, int32_t s,
+                       int32_t begin, int32_t end, const Packed *P)
 {
+    int block = f->L.block, lanes = f->kernels->lanes;
+    for (int32_t J = f->L.first[s] + begin; J < f->L.first[s] + end; J++) {
+        int64_t length = block * (A->start[J + 1] - A->start[J]);
+        const double *from = A->value + block * block * A->start[J];
+        double *to = P->value + block * (int64_t)(J - f->L.first[s]) * lanes;
+        for (int64_t k = A->start[J]; k < A->start[J + 1]; k++, from += block) {
+            int64_t row = block * (int64_t)map[A->row[k]];
+            if (row >= P->width) row += P->columns - P->width;
+            for (int r = 0; r < block; r++, row++)
+                for (int c = 0; c < block; c++)
+                    to[row / lanes * lanes * P->columns + row % lanes + c * lanes] +=
+                        from[c * length + r];
+        }
+    }
+}
+
+/* Block columns [begin, end) of the panel of s, from A and the children; after the last one, the
+ * columns of zeros. */
+static void assemble(const BrioFronts *f, const BrioMatrix *A, const Worker *worker,
+                     const int32_t *map, int32_t s, int32_t begin, int32_t end, const Packed *P)
+{
+    bool last = end == brio__panel_width(&f->L, s);
+    f->kernels->clear(P, f->L.block * (int64_t)begin,
+                      last ? P->columns : f->L.block * (int64_t)end);
+    add_matrix(f, A, map, s, begin, end, P);
     for (int32_t k = f->tree.child_start[s]; k < f->tree.child_start[s + 1]; k++) {
-        int32_t child = f->tree.child[k], split = columns_for_panel(f, child);
-        add_columns(f, worker, child, to_panel, to_panel ? 0 : split,
-                    to_panel ? split : rows_below(f, child));
+        Passed passed = passed_of(f, worker, f->tree.child[k]);
+        f->kernels->pass_to_panel(&passed, begin, end, P);
     }
 }
 
-/* L in the panel, slice by slice: finish a slice, then subtract its product from what follows. */
-static bool factor_panel(const BrioFronts *f, Worker *w, int32_t s)
+/* Slices have about the same size. */
+static Slice slice_of(const Packed *P, int64_t begin)
 {
-    const Kernels *kernels = f->kernels;
-    int64_t height = height_of(f, s), width = width_of(f, s);
-    for (int64_t slice = 0, last; slice < width; slice = last) {
-        last = BRIO_MIN(slice + SLICE, width);
-        int64_t left = width - last;
-        double *x = panel_of(f, s) + height * slice;
-        if (!kernels->square(last - slice, height, x + slice, w->square, w->inverse, w->strip))
-            return false;
-        kernels->below(height - last, last - slice, w->square, w->inverse, x + last, height,
-                       w->strip);
-        kernels->pack_columns(0, left, left, last - slice, x + last, height, w->packed);
-        kernels->multiply(0, left > 0 ? height - last : 0, left, last - slice, x + last, height,
-                          w->packed, x + height * (last - slice) + last, height, false, false,
-                          w->strip);
-    }
-    return true;
+    int64_t count = (P->width + SLICE - 1) / SLICE;
+    int64_t end = BRIO_MIN(begin + round_up((P->width + count - 1) / count, MAX_LANES), P->width);
+    return (Slice){begin, end, end - begin};
 }
 
-static bool factor_front(const BrioFronts *f, const BrioMatrix *A, Worker *w, int32_t s)
+/* Columns [begin, end) of the update matrix of s, from a slice; with the last one, from the
+ * children too. */
+static void update_columns(const BrioFronts *f, const Worker *worker, int32_t s, const Packed *P,
+                           const Slice *slice, int64_t begin, int64_t end)
 {
-    int64_t height = height_of(f, s), width = width_of(f, s), below = height - width;
+    double *U = update_of(f, worker, s);
+    int64_t stride = stride_of_update(f, s);
+    for (int64_t j = begin; j < end; j += UPDATED) {
+        int64_t last = BRIO_MIN(j + UPDATED, end);
+        f->kernels->update(P, slice, j, last, U, stride);
+        if (slice->end < P->width) continue;
+        for (int32_t k = f->tree.child_start[s]; k < f->tree.child_start[s + 1]; k++) {
+            Passed passed = passed_of(f, worker, f->tree.child[k]);
+            f->kernels->pass_to_update(&passed, (int32_t)(j / f->L.block),
+                                       (int32_t)(last / f->L.block), U, stride);
+        }
+    }
+}
+
+/* ---- by one thread ---------------------------------------------------------------------- */
+
+static bool factor_front(const BrioFronts *f, const BrioMatrix *A, const Worker *w, int32_t s)
+{
+    int32_t width = brio__panel_width(&f->L, s);
+    Packed P = packed_of(f, s, f->tree.kind[s] == BRIO_TREE_TOP ? w->stacks : w->packed);
     brio__panel_map(&f->L, s, w->map);
-    brio__panel_load(&f->L, A, s, w->map, f->L.first[s], f->L.first[s + 1]);
-    pass_on(f, w, s, true);
-    if (!factor_panel(f, w, s)) return false;
-    for (int64_t k = 0; k < width; k += DEPTH) {
-        int64_t depth = BRIO_MIN(DEPTH, width - k);
-        const double *x = panel_of(f, s) + height * k + width;
-        f->kernels->pack_columns(0, below, below, depth, x, height, w->packed);
-        f->kernels->multiply(0, below, below, depth, x, height, w->packed, update_of(f, w, s),
-                             stride_of_update(f, s), k == 0, true, w->strip);
+    for (int32_t j = 0; j < width; j += ASSEMBLED)
+        assemble(f, A, w, w->map, s, j, BRIO_MIN(j + ASSEMBLED, width), &P);
+    for (int64_t begin = 0; begin < P.width;) {
+        Slice slice = slice_of(&P, begin);
+        if (!f->kernels->square(&P, &slice, w->inverse)) return false;
+        begin = slice.end;
+        bool last = begin == P.width;
+        f->kernels->below(&P, &slice, w->inverse, last ? P.columns : begin, P.rows);
+        if (!last) f->kernels->subtract(&P, &slice, begin, P.rows);
+        update_columns(f, w, s, &P, &slice, 0, P.below);
     }
-    pass_on(f, w, s, false);
     return true;
 }
+
+/* A factorisation at work. */
+typedef struct Job {
+    BrioFronts *f;
+    const BrioMatrix *A;
+    /* of a shared front */
+    int32_t supernode;
+    Packed P;
+    Slice slice;
+    int64_t after;   /* first row after the square of the slice */
+    int32_t updates; /* pieces of the update matrix */
+} Job;
 
 static bool factor_subtree(void *context, int worker, int32_t i)
 {
@@ -405,165 +613,65 @@ static bool factor_subtree(void *context, int worker, int32_t i)
     return true;
 }
 
-/* ---- a front shared among threads ------------------------------------------------------- */
+/* ---- shared among threads --------------------------------------------------------------- */
 
-enum { LOAD = 8, ADD = 16 }; /* block columns that are done at a time */
+static int64_t pieces(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
-static bool load_some(void *context, int worker, int32_t i)
+static bool assemble_some(void *context, int worker, int32_t i)
+{
+    (void)worker; /* what children of the top pass on lies in nobody's stacks */
+    const Job *job = context;
+    int32_t width = brio__panel_width(&job->f->L, job->supernode), begin = ASSEMBLED * i;
+    assemble(job->f, job->A, NULL, job->f->worker[0].map, job->supernode, begin,
+             BRIO_MIN(begin + ASSEMBLED, width), &job->P);
+    return true;
+}
+
+static bool finish_some(void *context, int worker, int32_t i)
 {
     (void)worker;
     const Job *job = context;
-    const BrioPanels *L = &job->f->L;
-    int32_t begin = L->first[job->supernode] + LOAD * i;
-    brio__panel_load(L, job->A, job->supernode, job->f->worker[0].map, begin,
-                     BRIO_MIN(begin + LOAD, L->first[job->supernode + 1]));
+    int64_t begin = job->after + CHUNK * (int64_t)i;
+    job->f->kernels->below(&job->P, &job->slice, job->f->worker[0].inverse, begin,
+                           BRIO_MIN(begin + CHUNK, job->P.rows));
     return true;
 }
 
-static bool add_to_panel(void *context, int worker, int32_t i)
-{
-    const Job *job = context;
-    int32_t end = columns_for_panel(job->f, job->child);
-    add_columns(job->f, &job->f->worker[worker], job->child, true, ADD * i,
-                BRIO_MIN(ADD * (i + 1), end));
-    return true;
-}
-
-static bool add_to_update(void *context, int worker, int32_t i)
-{
-    const Job *job = context;
-    int32_t begin = columns_for_panel(job->f, job->child) + ADD * i;
-    add_columns(job->f, &job->f->worker[worker], job->child, false, begin,
-                BRIO_MIN(begin + ADD, rows_below(job->f, job->child)));
-    return true;
-}
-
-/* What the children of the supernode pass on, one child after the other. */
-static void pass_on_shared(Job *job, bool to_panel)
-{
-    const BrioFronts *f = job->f;
-    const BrioPanelsTree *tree = &f->tree;
-    for (int32_t k = tree->child_start[job->supernode]; k < tree->child_start[job->supernode + 1];
-         k++) {
-        job->child = tree->child[k];
-        int32_t split = columns_for_panel(f, job->child);
-        int32_t columns = to_panel ? split : rows_below(f, job->child) - split;
-        brio__distribute(f->workers, (columns + ADD - 1) / ADD,
-                         to_panel ? add_to_panel : add_to_update, job);
-    }
-}
-
-/* A slice of the panel of the supernode. */
-typedef struct Slice {
-    double *x; /* its first column */
-    int64_t height, last, depth;
-    int64_t left; /* columns after it */
-} Slice;
-
-static Slice slice_of(const Job *job)
-{
-    const BrioFronts *f = job->f;
-    int64_t height = height_of(f, job->supernode), width = width_of(f, job->supernode);
-    int64_t last = BRIO_MIN(job->slice + SLICE, width);
-    return (Slice){panel_of(f, job->supernode) + height * job->slice, height, last,
-                   last - job->slice, width - last};
-}
-
-static bool finish_rows(void *context, int worker, int32_t i)
-{
-    const Job *job = context;
-    const Worker *first = &job->f->worker[0];
-    Slice slice = slice_of(job);
-    int64_t begin = slice.last + CHUNK * (int64_t)i;
-    job->f->kernels->below(BRIO_MIN(CHUNK, slice.height - begin), slice.depth, first->square,
-                           first->inverse, slice.x + begin, slice.height,
-                           job->f->worker[worker].strip);
-    return true;
-}
-
-static bool subtract_from_panel(void *context, int worker, int32_t i)
-{
-    const Job *job = context;
-    Slice slice = slice_of(job);
-    int64_t rows = slice.height - slice.last, begin = CHUNK * (int64_t)i;
-    job->f->kernels->multiply(begin, BRIO_MIN(begin + CHUNK, rows), slice.left, slice.depth,
-                              slice.x + slice.last, slice.height, job->f->worker[0].packed,
-                              slice.x + slice.height * slice.depth + slice.last, slice.height,
-                              false, false, job->f->worker[worker].strip);
-    return true;
-}
-
-static bool factor_panel_shared(Job *job)
-{
-    const BrioFronts *f = job->f;
-    const Worker *first = &f->worker[0];
-    int64_t width = width_of(f, job->supernode);
-    for (job->slice = 0; job->slice < width; job->slice += SLICE) {
-        Slice slice = slice_of(job);
-        int64_t chunks = (slice.height - slice.last + CHUNK - 1) / CHUNK;
-        if (!f->kernels->square(slice.depth, slice.height, slice.x + job->slice, first->square,
-                                first->inverse, first->strip))
-            return false;
-        brio__distribute(f->workers, chunks, finish_rows, job);
-        f->kernels->pack_columns(0, slice.left, slice.left, slice.depth, slice.x + slice.last,
-                                 slice.height, first->packed);
-        brio__distribute(f->workers, slice.left ? chunks : 0, subtract_from_panel, job);
-    }
-    return true;
-}
-
-/* X of the supernode: DEPTH columns from job->slice on. */
-typedef struct Below {
-    const double *x;
-    int64_t height, rows, depth;
-} Below;
-
-static Below below_of(const Job *job)
-{
-    const BrioFronts *f = job->f;
-    int64_t height = height_of(f, job->supernode), width = width_of(f, job->supernode);
-    return (Below){panel_of(f, job->supernode) + height * job->slice + width, height,
-                   height - width, BRIO_MIN(DEPTH, width - job->slice)};
-}
-
-static bool pack_some(void *context, int worker, int32_t i)
+static bool subtract_some(void *context, int worker, int32_t i)
 {
     (void)worker;
     const Job *job = context;
-    Below X = below_of(job);
-    int64_t begin = CHUNK * (int64_t)i;
-    job->f->kernels->pack_columns(begin, BRIO_MIN(begin + CHUNK, X.rows), X.rows, X.depth, X.x,
-                                  X.height, job->f->worker[0].packed);
-    return true;
-}
-
-static bool multiply_some(void *context, int worker, int32_t i)
-{
-    const Job *job = context;
-    const BrioFronts *f = job->f;
-    Below X = below_of(job);
-    int64_t begin = CHUNK * (job->chunks - 1 - i); /* the long ones first */
-    f->kernels->multiply(begin, BRIO_MIN(begin + CHUNK, X.rows), X.rows, X.depth, X.x, X.height,
-                         f->worker[0].packed, update_of(f, NULL, job->supernode),
-                         stride_of_update(f, job->supernode), job->slice == 0, true,
-                         f->worker[worker].strip);
+    const Packed *P = &job->P;
+    if (i < job->updates) {
+        int64_t begin = CHUNK * (int64_t)i;
+        update_columns(job->f, NULL, job->supernode, P, &job->slice, begin,
+                       BRIO_MIN(begin + CHUNK, P->below));
+    } else {
+        int64_t begin = job->after + CHUNK * (int64_t)(i - job->updates);
+        job->f->kernels->subtract(P, &job->slice, begin, BRIO_MIN(begin + CHUNK, P->rows));
+    }
     return true;
 }
 
 static bool factor_front_shared(Job *job, int32_t s)
 {
     BrioFronts *f = job->f;
+    Packed *P = &job->P;
     job->supernode = s;
+    *P = packed_of(f, s, f->worker[0].stacks);
+    job->updates = (int32_t)pieces(P->below, CHUNK);
     brio__panel_map(&f->L, s, f->worker[0].map);
-    brio__distribute(f->workers, (brio__panel_width(&f->L, s) + LOAD - 1) / LOAD, load_some, job);
-    pass_on_shared(job, true);
-    if (!factor_panel_shared(job)) return false;
-    job->chunks = (f->L.block * (int64_t)rows_below(f, s) + CHUNK - 1) / CHUNK;
-    for (job->slice = 0; job->slice < width_of(f, s); job->slice += DEPTH) {
-        brio__distribute(f->workers, job->chunks, pack_some, job);
-        brio__distribute(f->workers, job->chunks, multiply_some, job);
+    brio__distribute(f->workers, pieces(brio__panel_width(&f->L, s), ASSEMBLED), assemble_some,
+                     job);
+    for (int64_t begin = 0; begin < P->width; begin = job->slice.end) {
+        job->slice = slice_of(P, begin);
+        bool last = job->slice.end == P->width;
+        job->after = last ? P->columns : job->slice.end;
+        if (!f->kernels->square(P, &job->slice, f->worker[0].inverse)) return false;
+        int64_t rows = pieces(P->rows - job->after, CHUNK);
+        brio__distribute(f->workers, rows, finish_some, job);
+        brio__distribute(f->workers, job->updates + (last ? 0 : rows), subtract_some, job);
     }
-    pass_on_shared(job, false);
     return true;
 }
 

@@ -4,6 +4,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 enum { PADDING = 24 }; /* numbers after the last panel that tiles may read */
 
@@ -16,6 +19,18 @@ void brio__panels_free(BrioPanels *f)
     brio__free(f->panel);
     brio__free(f->value);
     *f = (BrioPanels){0};
+}
+
+double *brio__panels_memory(int64_t count)
+{
+    double *memory = brio__alloc((size_t)count, sizeof *memory);
+#ifdef MADV_HUGEPAGE
+    enum { LARGE = 2 << 20 };
+    uintptr_t begin = ((uintptr_t)memory + LARGE - 1) / LARGE * LARGE;
+    uintptr_t end = ((uintptr_t)memory + sizeof *memory * (size_t)count) / LARGE * LARGE;
+    if (memory && begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#endif
+    return memory;
 }
 
 BrioStatus brio__lower_create(const BrioMatrix *A, BrioLower *rows)
@@ -119,8 +134,9 @@ static BrioStatus make_structure(BrioPanels *f, const BrioLower *rows, const int
         8.0 * (double)(f->panel[f->count] + PADDING) + 4.0 * (double)f->row_start[f->count];
     if (bytes > brio__memory_available()) return BRIO_ERROR_TOO_LARGE;
     f->row = brio__alloc((size_t)f->row_start[f->count], sizeof *f->row);
-    f->value = brio__calloc((size_t)f->panel[f->count] + PADDING, sizeof *f->value);
+    f->value = brio__panels_memory(f->panel[f->count] + PADDING);
     if (!f->row || !f->value) return BRIO_ERROR_MEMORY;
+    memset(f->value, 0, sizeof *f->value * (size_t)(f->panel[f->count] + PADDING));
 
     for (int32_t s = 0; s < f->count; s++) {
         mark[s] = -1;

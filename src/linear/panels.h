@@ -30,6 +30,10 @@ BrioStatus brio__panels_create(const BrioMatrix *A, int block, BrioPanels *panel
 void brio__panels_free(BrioPanels *panels);
 double brio__panels_bytes(const BrioPanels *panels);
 
+/* Memory for numbers, in large pages if the system has them and `count` is large: a factor is read
+ * and written at strides that small pages make slow. Not cleared; NULL: there is none. */
+double *brio__panels_memory(int64_t count);
+
 /* The strict lower triangle by rows: what the elimination tree is made from. Free it also where
  * it could not be made. */
 typedef struct BrioLower {
