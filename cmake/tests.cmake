@@ -267,6 +267,7 @@ endif()
 find_library(BRIO_ZLIB_LIBRARY z)
 if(BRIO_ZLIB_LIBRARY)
   target_link_libraries(test_render PRIVATE ${BRIO_ZLIB_LIBRARY})
+  target_link_libraries(test_texture PRIVATE ${BRIO_ZLIB_LIBRARY})
 endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
