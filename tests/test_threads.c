@@ -33,7 +33,11 @@
 #define SANITIZED 0
 #endif
 
+#ifdef BRIO_EMULATED
+enum { MAX_THREADS = 8, PATIENCE = 1200 };
+#else
 enum { MAX_THREADS = 8, PATIENCE = 120 }; /* s, on a busy machine and under sanitizers */
+#endif
 
 /* ---- chunks ----------------------------------------------------------------------------- */
 
