@@ -24,8 +24,8 @@ if [ ! -e "$sysroot/complete" ]; then
         ln -sfn "$(realpath -m -s --relative-to="$(dirname "$link")" "$sysroot$(readlink "$link")")" "$link"
     done
     # ...and the BLAS, which Debian's update-alternatives would choose, is OpenBLAS.
-    for library in blas lapack; do
-        ln -sf openblas-pthread/lib$library.so.3 "$sysroot/usr/lib/aarch64-linux-gnu/lib$library.so.3"
+    for library in libblas.so.3 liblapack.so.3 libopenblas.so.0; do
+        ln -sf openblas-pthread/$library "$sysroot/usr/lib/aarch64-linux-gnu/$library"
     done
     : >"$sysroot/complete"
 fi
