@@ -25,11 +25,6 @@ set(test_environment
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=ignore_noninstrumented_modules=1:die_after_fork=0")
 
-set(emulated "")
-if(CMAKE_CROSSCOMPILING_EMULATOR)
-  set(emulated BRIO_EMULATED=1) # tests that wait for something wait longer
-endif()
-
 # The compilers that tests call. Those of a cross compilation need to be told where the libraries are.
 set(test_cc ${CMAKE_C_COMPILER})
 set(test_cxx g++ clang++)
@@ -58,7 +53,7 @@ foreach(file ${tests})
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${program} PRIVATE brio_plain brio_static ${BRIO_CMOCKA_LIBRARY})
   target_compile_definitions(${program} PRIVATE BRIO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    BRIO_PROGRAM="$<TARGET_FILE:brio_cli>" ${emulated})
+    BRIO_PROGRAM="$<TARGET_FILE:brio_cli>")
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_dependencies(${program} brio_cli)
   add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -292,4 +287,5 @@ endforeach()
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   get_property(all DIRECTORY PROPERTY TESTS)
   set_tests_properties(${all} PROPERTIES TIMEOUT 3600)
+  target_compile_definitions(test_threads PRIVATE BRIO_EMULATED=1)
 endif()
