@@ -220,6 +220,8 @@ static BrioStatus prepare_parts(BrioStage *s)
     return brio__raster_create(&s->raster);
 }
 
+/* ---- textures --------------------------------------------------------------------------- */
+
 static bool has_uv(const BrioMotionPart *p)
 {
     return p->faces && p->faces->corner_uv && p->faces->uv_count > 0 && p->triangle_count > 0;
@@ -293,6 +295,8 @@ static BrioStatus place_textures(BrioStage *s)
         }
     return BRIO_OK;
 }
+
+/* ---- the whole -------------------------------------------------------------------------- */
 
 BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, int count,
                               BrioStage **stage, BrioError *error)
