@@ -11,7 +11,7 @@
 
 #include "contact/contact.h"
 #include "contact/exact.h"
-#include "scene/scene.h"
+#include "scales.h"
 #include "solve/solver.h"
 
 #include <string.h>
@@ -123,73 +123,22 @@ static void quality(void **state)
 
 /* ---- stiffness, size, cloth --------------------------------------------------------------- */
 
-typedef struct Case {
-    double size, E[2]; /* m; Pa: of the block below, and of what falls on it */
-    double thickness;  /* of a cloth of that size; 0: it is a block */
-} Case;
-
-/* A step is as long beside the fall as 1/100 s at one metre. */
-static int text_of(const Case *c, char *text, size_t size)
-{
-    double s = c->size;
-    int used = snprintf(
-        text, size,
-        "time: {h: %.17g, end: %.17g}\ncontact: {type: ipc, mu: 0.2}\nobstacles: [{type: plane, "
-        "normal: [0, 1, 0]}]\nbodies:\n  - {shape: {type: box, size: [%g, %g, %g], cells: [4, 4, "
-        "4]}, material: {type: neo-hookean, E: %g, nu: 0.3, rho: 1000}, transform: {translate: "
-        "[0, %g, 0]}}\n",
-        sqrt(s) / 100, sqrt(s) * 0.3, 0.3 * s, 0.3 * s, 0.3 * s, c->E[0], 0.17 * s);
-    if (c->thickness > 0)
-        return used + snprintf(text + used, size - (size_t)used,
-                               "  - {shape: {type: grid, width: %g, depth: %g, cells_x: 10, "
-                               "cells_z: 10}, kind: shell, material: {type: membrane-neo-hookean, "
-                               "E: %g, nu: 0.3, thickness: %g, areal: %g}, transform: {translate: "
-                               "[%g, %g, %g]}}\n",
-                               0.6 * s, 0.6 * s, c->E[1], c->thickness * s, 1000 * c->thickness * s,
-                               0.03 * s, 0.36 * s, 0.02 * s);
-    return used + snprintf(text + used, size - (size_t)used,
-                           "  - {shape: {type: box, size: [%g, %g, %g], cells: [3, 3, 3]}, "
-                           "material: {type: neo-hookean, E: %g, nu: 0.3, rho: 1000}, transform: "
-                           "{rotate: [[1, 0, 0], 20], translate: [%g, %g, %g]}}\n",
-                           0.2 * s, 0.2 * s, 0.2 * s, c->E[1], 0.03 * s, 0.46 * s, 0.02 * s);
-}
-
-/* Iterations of the slowest step. */
-static int slowest(const Case *c)
-{
-    char text[1600];
-    text_of(c, text, sizeof text);
-    BrioSim *sim = NULL;
-    BrioError error = {0};
-    if (brio_sim_parse(text, strlen(text), "text.yaml", &sim, &error) != BRIO_OK)
-        fail_msg("%d:%d: %s", error.line, error.column, error.message);
-    int max = 0;
-    double contacts = 0;
-    for (int n = 0; n < 30; n++) {
-        BrioLedger l;
-        if (brio_sim_step(sim, NULL) != BRIO_OK) fail_msg("step %d: %s", n, brio_sim_reason(sim));
-        assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
-        if (l.iterations > max) max = l.iterations;
-        contacts += l.contacts;
-    }
-    brio_sim_free(sim);
-    print_message("%8g m, E %.0e and %.0e Pa%s: at most %d iterations in a step\n", c->size,
-                  c->E[0], c->E[1], c->thickness > 0 ? ", cloth" : "", max);
-    assert_true(contacts > 0);
-    return max;
-}
-
 static void all_scales(void **state)
 {
     (void)state;
-    static const Case cases[] = {
+    static const Scale cases[] = {
         {1, {1e3, 1e3}, 0},       {1, {1e3, 1e11}, 0},     {1, {1e11, 1e3}, 0},
         {1, {1e11, 1e11}, 0},     {1, {1e6, 1e7}, 0},      {1e-4, {1e5, 1e5}, 0},
         {1e-4, {1e9, 1e3}, 0},    {1e-2, {1e3, 1e9}, 0},   {1e3, {1e8, 1e8}, 0},
         {1e3, {1e9, 1e7}, 0},     {1, {1e5, 1e6}, 1e-3},   {1, {1e9, 1e4}, 1e-2},
-        {1e-3, {1e5, 1e6}, 1e-2}, {100, {1e9, 1e4}, 1e-3},
+        {1e-3, {1e5, 1e6}, 1e-2}, {100, {1e9, 1e4}, 1e-3}, {1e-2, {1e7, 1e11}, 0},
+        {1e-4, {1e3, 1e9}, 0},
     };
-    for (size_t i = 0; i < BRIO_COUNT(cases); i++) assert_true(slowest(&cases[i]) <= 60);
+    for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
+        ScaleRun run = scale_run(&cases[i]);
+        assert_true(run.touches > 0);
+        assert_true(run.slowest <= 60);
+    }
 }
 
 int main(void)

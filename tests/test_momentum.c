@@ -2,6 +2,7 @@
  * bodies of every kind, loose and unfinished solves, in flight and with damping that has no torque;
  * the printed form does not. What it does to vibrations about a pose at rest: nothing. And the
  * energy-momentum method and the fast energy projection, which keep both too. */
+#include "potential/rigid.h"
 #include "sim/sim.h"
 
 #include <stdlib.h>
@@ -262,11 +263,61 @@ static void rivals(void **unused)
     }
 }
 
+/* ---- steps that turn ---------------------------------------------------------------------- */
+
+/* A step that turns a body is bent into a rotation: no distance changes, and the bent step begins
+ * along the straight one. A body that is fixed goes straight. */
+static void bent_steps(void **unused)
+{
+    (void)unused;
+    static const double w[3] = {0.3, -0.7, 0.5}, u[3] = {0.1, 0.2, -0.4};
+    BrioSim *sim =
+        parse("bodies:\n  - {shape: {type: box, size: [1, 0.5, 0.7], cells: [2, 1, 2]}, "
+              "material: {type: neo-hookean}}\n  - {shape: {type: box, cells: [1, 1, 1]}, "
+              "material: {type: "
+              "neo-hookean}, transform: {translate: [3, 0, 0]}, fix: [{vertices: [0]}]}\n");
+    BrioComponents *components;
+    BrioRigid *rigid;
+    assert_int_equal(brio__components_create(sim->system, &components), BRIO_OK);
+    assert_int_equal(brio__rigid_create(components, &rigid), BRIO_OK);
+    int64_t free = 3 * sim->system->body[0].count, all = sim->state->coordinates;
+    const double *q = sim->state->q;
+    double step[3 * VERTICES], way[3 * VERTICES], small[3 * VERTICES];
+    assert_true(free < all && all <= 3 * VERTICES);
+    for (int64_t i = 0; i < all; i++) {
+        int64_t a = i - i % 3 + (i + 1) % 3, b = i - i % 3 + (i + 2) % 3;
+        step[i] = u[i % 3] + w[(i + 1) % 3] * q[b] - w[(i + 2) % 3] * q[a];
+    }
+    brio__rigid_bend(rigid, q, step, 1, way);
+    brio__rigid_bend(rigid, q, step, 1e-5, small);
+    double stretch = 0, off = 0, straight = 0;
+    for (int64_t i = 0; i < free; i += 3)
+        for (int64_t k = 0; k < i; k += 3) {
+            double before = 0, after = 0;
+            for (int c = 0; c < 3; c++) {
+                double d = q[i + c] - q[k + c], turned = d + way[i + c] - way[k + c];
+                before += d * d;
+                after += turned * turned;
+            }
+            stretch = fmax(stretch, fabs(sqrt(after) - sqrt(before)));
+        }
+    for (int64_t i = 0; i < free; i++) off = fmax(off, fabs(small[i] - 1e-5 * step[i]));
+    for (int64_t i = free; i < all; i++) straight = fmax(straight, fabs(way[i] - step[i]));
+    print_message("stretched by %.1e m; off the tangent by %.1e m at 1e-5 of the step\n", stretch,
+                  off);
+    assert_true(stretch < 1e-14 && off > 0 && off < 1e-10);
+    assert_true(straight == 0);
+    brio__rigid_free(rigid);
+    brio__components_free(components);
+    brio_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kept),      cmocka_unit_test(printed_form), cmocka_unit_test(vibrations),
-        cmocka_unit_test(collision), cmocka_unit_test(couple),       cmocka_unit_test(rivals),
+        cmocka_unit_test(bent_steps), cmocka_unit_test(kept),      cmocka_unit_test(printed_form),
+        cmocka_unit_test(vibrations), cmocka_unit_test(collision), cmocka_unit_test(couple),
+        cmocka_unit_test(rivals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,8 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
         brio_state_assign(from, s->state);
         return BRIO_OK;
     }
-    if (status < 0 || status == BRIO_STOPPED || depth >= deepest) return status;
+    bool hopeless = status < 0 || status == BRIO_STOPPED || s->solver->unsolvable;
+    if (hopeless || depth >= deepest) return status;
     /* from here on the first half of a failed step may have been taken */
     if (depth == 0) brio_state_assign(s->before, from);
     brio__log(BRIO_LOG_WARNING, "t = %g s: %s; trying two steps of %g s", from->time, s->reason,

@@ -215,6 +215,32 @@ void brio__rigid_way(const BrioRigid *r, const double *q, const double *p, doubl
     }
 }
 
+void brio__rigid_bend(const BrioRigid *r, const double *q, const double *step, double t,
+                      double *way)
+{
+    const BrioComponents *f = r->components;
+    const double *const pose[2] = {q, q};
+    for (int64_t b = 0; b < f->system->block_count; b++)
+        for (int c = 0; c < 3; c++) way[3 * b + c] = f->system->mass[b] * step[3 * b + c];
+    clear(r);
+    find_centres(r, pose, 2);
+    add_momenta(r, pose, &(BrioImpulse){q, way, 1}, 1);
+    for (int32_t p = 0; p < f->count; p++) {
+        double *w = r->row + ROW * (int64_t)p + ANGULAR;
+        solve_component(r, p);
+        for (int c = 0; c < 3; c++) w[c] *= t;
+    }
+    for (int64_t b = 0; b < f->system->block_count; b++) {
+        const double *row = row_of(r, b), *w = row + ANGULAR;
+        double d[3], turned[3], straight[3];
+        arm(row, pose, 0, b, d);
+        rotate(w, d, turned);
+        cross(w, d, straight);
+        for (int c = 0; c < 3; c++)
+            way[3 * b + c] = t * step[3 * b + c] + (turned[c] - d[c] - straight[c]);
+    }
+}
+
 /* Internal forces of a component and their torques add up to round-off: at most this fraction of
  * all of them. */
 static const double nothing = 1e-9;

@@ -23,6 +23,11 @@ void brio__rigid_motion(const BrioRigid *rigid, const double *q, const BrioImpul
 /* brio_stepper_rigid_way */
 void brio__rigid_way(const BrioRigid *rigid, const double *q, const double *p, double time,
                      double *way);
+/* The step bent so that components turn instead of stretching: `way` = t step, with the rotation
+ * that is part of it, by the angle t w, as a finite one. w is that of the rigid motion with the
+ * momenta of the step. Components that something holds go straight. */
+void brio__rigid_bend(const BrioRigid *rigid, const double *q, const double *step, double t,
+                      double *way);
 /* brio_stepper_isolated, with the gradient of weight */
 void brio__rigid_isolated(const BrioRigid *rigid, const double *weight, const BrioImpulse *gradient,
                           int count, const double *from, double *to);

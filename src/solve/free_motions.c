@@ -186,6 +186,7 @@ BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, doub
                   text, remedy);
         return status;
     }
+    s->unsolvable = true;
     snprintf(s->message, sizeof s->message,
              "the static problem has no unique solution: nothing holds %s; %s", text, remedy);
     return status == BRIO_OK ? BRIO_STEP_REJECTED : status;

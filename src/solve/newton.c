@@ -16,6 +16,9 @@
  * and steps are at most 2^max_doublings of those that the matrix gives: descent and convergence
  * stay [Nocedal and Wright 2006, Theorem 3.2].
  *
+ * A body that turns is stretched by a straight step. Where that costs too much, steps follow the
+ * arc on which bodies turn (turn()). It begins along the same direction, so the slope is the same.
+ *
  * A step that a limit cuts to nearly nothing says nothing about how near the minimum is, however
  * short it was: it never counts as the last one.
  *
@@ -23,6 +26,7 @@
  * below `noise` (a bound on the round-off of that sum) mean nothing: there, a step may raise it by
  * that much as long as steps get shorter, and when they no longer do, round-off has been reached
  * and the minimiser says so. */
+#include "../potential/rigid.h"
 #include "direction.h"
 #include "foresee.h"
 #include "push.h"
@@ -195,6 +199,37 @@ static bool foreseen(Descent *d, BrioValue *next)
     return lower;
 }
 
+/* A straight step stretches what turns, by half of the square of the angle, and stiff bodies allow
+ * little of that: then steps are short, and every second one only goes back to where nothing is
+ * stretched. Where the objective falls by less than its slope promises: goes along an arc, on which
+ * components turn, if that leads lower. `t`: what was taken of the straight step, and then of the
+ * arc; `next`: the value there, as in s->trial. */
+static void turn(Descent *d, double *t, BrioValue *next)
+{
+    BrioSolver *s = d->s;
+    double expected = d->allowed * (1 - d->allowed / 2) * fabs(d->slope);
+    double straight = *t, best = *t > 0 ? next->value : d->now.value;
+    if (d->drowned || !(d->now.value - best < 0.8 * expected)) return;
+    BrioLimit limit = s->limit;
+    double limit_step = s->limit_step;
+    size_t bytes = 3 * (size_t)s->system->block_count * sizeof *d->q;
+    memcpy(s->difference, s->step, bytes);
+    bool lower = false;
+    double part = d->allowed;
+    for (int i = 0; i < 2 && !lower && part >= straight; i++, part /= 2) {
+        brio__rigid_bend(s->rigid, d->q, s->difference, part, s->step);
+        brio__combine(s->system, 1, d->q, 1, s->step, s->trial);
+        BrioValue there = brio__problem_value(d->p, s->trial, NULL);
+        lower = there.value < best && brio__lowered(d->now, there, part, d->slope) &&
+                brio__problem_max_step(d->p, d->q) == 1;
+        if (lower) *next = there, *t = part;
+    }
+    memcpy(s->step, s->difference, bytes);
+    s->limit = limit;
+    s->limit_step = limit_step;
+    if (!lower) brio__combine(s->system, 1, d->q, straight, s->step, s->trial);
+}
+
 /* Goes along the step, as far as is allowed and lowers the objective, or farther. Returns t: the
  * step was t times as long; 0 if there is no such point. */
 static double descend(Descent *d)
@@ -210,6 +245,7 @@ static double descend(Descent *d)
     bool limited = s->pushed && t > 0 && !d->drowned && d->allowed < enough;
     if (limited && brio__limited_by_pairs(s) && !foreseen(d, &next))
         brio__combine(s->system, 1, d->q, t, s->step, s->trial);
+    if (!limited) turn(d, &t, &next);
     if (t == 1 && smooth && !d->small && !d->drowned && too_stiff(d, next, d->slope)) {
         descend_ladder(&d->ladder);
         t = go_on(d, next);

@@ -3,6 +3,7 @@
 
 #include "../linear/overlay.h"
 #include "direction.h"
+#include "../potential/rigid.h"
 #include "free_motions.h"
 #include "foresee.h"
 #include "ranks.h"
@@ -96,6 +97,8 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     }
     if (status == BRIO_OK && system->row_count)
         status = brio__constraints_create(system, &s->constraints);
+    if (status == BRIO_OK) status = brio__components_create(system, &s->components);
+    if (status == BRIO_OK) status = brio__rigid_create(s->components, &s->rigid);
     if (status == BRIO_OK) status = brio__ranks_create(system, &s->ranks);
     if (status == BRIO_OK && !s->ranks) status = brio__foresight_create(system, &s->foresight);
     if (status == BRIO_OK)
@@ -118,6 +121,8 @@ void brio__solver_free(BrioSolver *s)
     brio__constraints_free(s->constraints);
     brio__ranks_free(s->ranks);
     brio__foresight_free(s->foresight);
+    brio__rigid_free(s->rigid);
+    brio__components_free(s->components);
     brio__linear_free(s->linear);
     double *arrays[] = {s->x,     s->dx,    s->x_fixed_n,  s->gradient,   s->step,
                         s->trial, s->blend, s->difference, s->damped_pose};

@@ -64,11 +64,13 @@ struct BrioSolver {
     const BrioSystem *system;
     const BrioSolverType *type;
     BrioSolverOptions options;
-    BrioPotential *potential;        /* borrowed, like */
-    BrioDissipation *dissipation;    /* this */
-    BrioConstraints *constraints;    /* NULL: none */
-    struct BrioRanks *ranks;         /* NULL: no potentials of volumes */
-    struct BrioForesight *foresight; /* NULL: no pairs to foresee */
+    BrioPotential *potential;          /* borrowed, like */
+    BrioDissipation *dissipation;      /* this */
+    BrioConstraints *constraints;      /* NULL: none */
+    struct BrioRanks *ranks;           /* NULL: no potentials of volumes */
+    struct BrioForesight *foresight;   /* NULL: no pairs to foresee */
+    struct BrioComponents *components; /* of the system, */
+    struct BrioRigid *rigid;           /* and their rigid motions */
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     void *self;         /* of the type; NULL until it needs something */
     BrioSolveTotals totals;
@@ -92,7 +94,8 @@ struct BrioSolver {
     /* who is asked in every iteration whether to go on (watch.c); NULL: nobody */
     BrioWatchFn *watch;
     void *watcher;
-    bool stopped; /* the answer was no: holds until brio__solver_begin_step */
+    bool stopped;    /* the answer was no: holds until brio__solver_begin_step */
+    bool unsolvable; /* a shorter step does not help: holds until brio__solver_begin_step */
 };
 
 /* Never AUTO. */
@@ -106,7 +109,10 @@ void brio__solver_set(BrioSolver *solver, BrioPotential *potential, BrioDissipat
 void brio__solver_free(BrioSolver *solver);
 
 /* A step begins, or something else that solves: nobody has said stop yet. */
-static inline void brio__solver_begin_step(BrioSolver *solver) { solver->stopped = false; }
+static inline void brio__solver_begin_step(BrioSolver *solver)
+{
+    solver->stopped = solver->unsolvable = false;
+}
 /* A step or a half of it begins at this state: the damping models are lagged there. */
 BrioStatus brio__solver_begin(BrioSolver *solver, const BrioState *state);
 /* Makes and analyses the matrix if that has not been done. */
