@@ -770,6 +770,13 @@ static void what_cannot_be_is_refused(void **unused)
     refused("times must ascend", CUBE "forces: [{type: wind, keys: [[1, 0], [1, 1]]}]\n");
     refused("one number", CUBE "forces: [{type: pressure, formula: x}]\n");
     refused("needs a formula", CUBE "forces: [{type: potential}]\n");
+    refused("forces[0].formula[1]: no name \"foo\"",
+            CUBE "forces: [{type: constant, force: [0, 1, 0], formula: [t, foo(t), '0']}]\n");
+    refused("4:58", CUBE "forces: [{type: constant, force: [0, 1, 0], formula: [t, q, '0']}]\n");
+    refused("axis of a vortex is zero", CUBE "forces: [{type: vortex, strength: 1, axis: [0, 0, "
+                                             "0]}]\n");
+    refused("force \"force0\" (potential) is not a finite number",
+            CUBE "forces: [{type: potential, formula: log(x - 9)}]\n");
     refused("takes no path", CUBE "forces: [{type: wind, path: [[0, 0, 0, 0]]}]\n");
     refused("no vertex", CUBE "forces: [{type: vortex, axis: [0, 1, 0], strength: 1, box: [[8, 8, "
                               "8], [9, 9, 9]]}]\n");

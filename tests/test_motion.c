@@ -504,6 +504,30 @@ static void threads_and_sequence(void **state)
     brio_mesh_free(mesh);
 }
 
+/* Keys that would do nothing. */
+static void what_does_nothing_is_refused(void **state)
+{
+    (void)state;
+    static const char *const refused[][2] = {{"fps: 24", "1:79: fps is for a sequence"},
+                                             {"start: 2", "1:79: start is for a sequence"},
+                                             {"script: {poses: []}", "there are no poses"},
+                                             {"script: {keys: []}", "there are no keys"}};
+    for (size_t i = 0; i < BRIO_COUNT(refused); i++) {
+        char text[1024], message[1200];
+        BrioSim *sim = NULL;
+        BrioError error = {0};
+        int length = snprintf(text, sizeof text,
+                              "obstacles: [{type: box, cells: [1, 1, 1], transform: {translate: "
+                              "[0, -2, 0]}, %s}]\ncontact: {type: penalty}\nbodies:\n  - {shape: "
+                              "{type: box, cells: [1, 1, 1]}, material: {type: stvk}}\n",
+                              refused[i][0]);
+        assert_int_not_equal(brio_sim_parse(text, (size_t)length, "test", &sim, &error), BRIO_OK);
+        snprintf(message, sizeof message, "%d:%d: %s", error.line, error.column, error.message);
+        if (!strstr(message, refused[i][1]))
+            fail_msg("\"%s\" is not in: %s", refused[i][1], message);
+    }
+}
+
 static void memory_may_fail(void **state)
 {
     (void)state;
@@ -544,7 +568,8 @@ int main(void)
         cmocka_unit_test(attachments_follow),       cmocka_unit_test(half_is_half_of_whole),
         cmocka_unit_test(confined_column_settles),  cmocka_unit_test(springs_are_differentiated),
         cmocka_unit_test(slab_carries_and_drags),   cmocka_unit_test(nothing_goes_through),
-        cmocka_unit_test(threads_and_sequence),     cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(threads_and_sequence),     cmocka_unit_test(what_does_nothing_is_refused),
+        cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -125,17 +125,31 @@ static void bounces(void **unused)
 
 /* ---- rest ------------------------------------------------------------------------------- */
 
-/* The playground's cloth, cut off its pins, falls on its edge and in a heap on the floor. Its
- * vertices push each other; still it must unfold and lie there. TOLERANCE 1e-3 J of the 1.6 that it
- * falls with: its weight on the floor's springs is 5e-5. A net of springs may also knot itself,
- * which holds 0.3 J without any contact, and which fall does so is chance: two of three must lie,
- * and all must be at rest. */
+/* Lets go of the pins `vertex`. */
+static void cut(BrioSim *sim, const int32_t *vertex, int count)
+{
+    BrioBuilder *edit;
+    BrioError error = {0};
+    assert_int_equal(brio_sim_edit(sim, &edit, &error), BRIO_OK);
+    assert_int_equal(brio_builder_unfix(edit, 0, vertex, count, &error), BRIO_OK);
+    assert_int_equal(brio_sim_commit(sim, edit, &error), BRIO_OK);
+}
+
+/* The playground's cloth hangs from two corners for a while, is cut off both at once or one after
+ * the other, falls on its edge and in a heap on the floor, and passes through itself. Still it must
+ * unfold and lie there. TOLERANCE 1e-3 J of the 1.6 that it falls with: its weight on the floor's
+ * springs is 5e-5. Without forces on lines of intersection those that are marked stay knotted: the
+ * sheet is pinched at a point, which holds 0.33 J. */
 static void cut_cloth(void **unused)
 {
     (void)unused;
-    static const char *const self[] = {"0.02", "0.03", "0.035"};
-    int flat = 0;
-    for (size_t k = 0; k < BRIO_COUNT(self); k++) {
+    static const struct {
+        const char *self;
+        int hung, between; /* frames */
+    } start[] = {{"0.02", 0, 0},         {"0.03", 0, 0},        {"0.035", 0, 0},
+                 {"0.02", 120, 0 /*!*/}, {"0.03", 30, 0 /*!*/}, {"0.035", 30, 0 /*!*/},
+                 {"0.03", 30, 60 /*!*/}};
+    for (size_t k = 0; k < BRIO_COUNT(start); k++) {
         BrioSim *sim =
             parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: "
                   "local-global, iterations: 10}\ndamping: [{type: rayleigh, alpha: 0.5}]\n"
@@ -143,23 +157,28 @@ static void cut_cloth(void **unused)
                   "obstacles: [{type: plane, point: [0, -0.6, 0], normal: [0, 1, 0]}]\nbodies:\n"
                   "  - {shape: {type: grid, width: 1, depth: 0.8, cells_x: 24, cells_z: 24}, "
                   "material: {type: hooke, k: 500, rho: 0.3}, transform: {rotate: [[1, 0, 0], 62], "
-                  "translate: [0, 0.1, 0]}}\n",
-                  self[k]);
+                  "translate: [0, 0.1, 0]}%s}\n",
+                  start[k].self, start[k].hung ? ", fix: [{vertices: [0, 24]}]" : "");
+        static const int32_t pin[] = {0, 24};
         double heap = 0;
+        step(sim, start[k].hung);
+        if (start[k].hung) cut(sim, pin, start[k].between ? 1 : 2);
+        step(sim, start[k].between);
+        if (start[k].between) cut(sim, pin + 1, 1);
         for (int i = 0; i < 20; i++) {
             step(sim, 60);
             heap = fmax(heap, ledger(sim).elastic);
         }
         BrioLedger l = ledger(sim);
         print_message(
-            "cloth with self: %s after 20 s: kinetic %.1e J, elastic %.1e J, contact %.1e "
-            "J, %.4f m above the floor, %d contacts; elastic at most %.2f J\n",
-            self[k], l.kinetic, l.elastic, l.contact, l.centre[1] + 0.6, l.contacts, heap);
-        assert_true(l.kinetic < 1e-3);
-        flat += l.kinetic + l.elastic + l.contact < 1e-3 && l.centre[1] + 0.6 < 0.006;
+            "cloth with self: %s hung for %d frames, 20 s after the cut: kinetic %.1e J, "
+            "elastic %.1e J, contact %.1e J, %.4f m above the floor, %d contacts; elastic "
+            "at most %.2f J\n",
+            start[k].self, start[k].hung, l.kinetic, l.elastic, l.contact, l.centre[1] + 0.6,
+            l.contacts, heap);
+        assert_true(l.kinetic + l.elastic + l.contact < 1e-3 && l.centre[1] + 0.6 < 0.006);
         brio_sim_free(sim);
     }
-    assert_true(flat >= 2);
 }
 
 #define JELLY                                                                                      \

@@ -91,6 +91,7 @@ static BrioStatus check_definition(const BrioBuilder *b, const BrioForceType *ty
 {
     BRIO_CHECK(check_arrays(def, error));
     BRIO_CHECK(brio__fields_check(type->fields, def->values, error));
+    if (type->fits) BRIO_CHECK(type->fits(def->values, error));
     BRIO_CHECK(check_rows("keys", def->keys, def->key_count, 2, error));
     BRIO_CHECK(check_rows("path", def->path, def->path_count, 4, error));
     BRIO_CHECK(check_formulas(type, def, error));

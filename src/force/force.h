@@ -38,6 +38,7 @@ typedef struct BrioForceType {
      * the air: the drag is -c u, the lift is perpendicular to u. */
     void (*triangle)(const BrioForce *force, const double n[3], const double u[3], double *c,
                      double lift[3]);
+    BrioStatus (*fits)(const double *values, BrioError *error); /* beyond `fields`; may be NULL */
     bool own_formula; /* the formula is no factor: the kind evaluates it, and needs it */
     bool three;       /* may have three formulas, one for each component */
     bool path;        /* may have a path */

@@ -17,6 +17,13 @@ static void push(const BrioForce *force, const double x[3], double time, double 
     for (int r = 0; r < 3; r++) f[r] *= scale;
 }
 
+static BrioStatus fits(const double *v, BrioError *error)
+{
+    if (v[AXIS] != 0 || v[AXIS + 1] != 0 || v[AXIS + 2] != 0) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "the axis of a vortex is zero: give its direction, such as axis: [0, 1, 0]");
+}
+
 static const BrioField fields[] = {
     BRIO_PER_FIELD(BRIO_PER_VERTEX),
     {"strength", BRIO_REAL, "N/m", NAN, -1e30, 1e30, 1,
@@ -32,4 +39,5 @@ BRIO_FORCE(vortex){
     .summary = "A force that circles about an axis; it has no potential.",
     .fields = fields,
     .push = push,
+    .fits = fits,
 };

@@ -1,9 +1,10 @@
 /* All intersections of surfaces: every edge is searched for in a tree of boxes over the triangles,
  * and where it belongs to no triangle also in one over such edges; pairs whose boxes overlap are
- * decided by exact predicates. The trees are built anew for each set of positions: median splits
- * along the longest side, O(n log n). */
+ * decided by exact predicates. The trees are built anew for each set of positions, unless they are
+ * kept: median splits along the longest side, O(n log n). */
 #include "intersect.h"
 
+#include "../vec.h"
 #include "predicate.h"
 
 #include <stdlib.h>
@@ -119,6 +120,28 @@ static void select_middle(BrioBoxTree *tree, int64_t begin, int64_t end, int64_t
     }
 }
 
+static void bound_leaf(const BrioBoxTree *tree, const double *x, BrioBoxNode *node)
+{
+    double low[3], high[3];
+    for (int r = 0; r < 3; r++) node->low[r] = INFINITY, node->high[r] = -INFINITY;
+    for (int64_t k = node->begin; k < node->end; k++) {
+        box_of(x, tree->vertex + tree->corners * (int64_t)tree->order[k], tree->corners, low, high);
+        for (int r = 0; r < 3; r++) {
+            if (low[r] < node->low[r]) node->low[r] = low[r];
+            if (high[r] > node->high[r]) node->high[r] = high[r];
+        }
+    }
+}
+
+static void bound_children(const BrioBoxTree *tree, BrioBoxNode *node)
+{
+    const BrioBoxNode *left = node + 1, *right = &tree->node[node->right];
+    for (int r = 0; r < 3; r++) {
+        node->low[r] = fmin(left->low[r], right->low[r]);
+        node->high[r] = fmax(left->high[r], right->high[r]);
+    }
+}
+
 /* Splits at the middle primitive along the longest side of the box of their middles. */
 static int64_t build_node(BrioBoxTree *tree, const double *x, int64_t begin, int64_t end)
 {
@@ -127,16 +150,7 @@ static int64_t build_node(BrioBoxTree *tree, const double *x, int64_t begin, int
     *node = (BrioBoxNode){.begin = begin, .end = end};
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     if (end - begin <= LEAF) {
-        memcpy(node->low, low, sizeof low);
-        memcpy(node->high, high, sizeof high);
-        for (int64_t k = begin; k < end; k++) {
-            box_of(x, tree->vertex + tree->corners * (int64_t)tree->order[k], tree->corners, low,
-                   high);
-            for (int r = 0; r < 3; r++) {
-                if (low[r] < node->low[r]) node->low[r] = low[r];
-                if (high[r] > node->high[r]) node->high[r] = high[r];
-            }
-        }
+        bound_leaf(tree, x, node);
         return self;
     }
     int axis = 0;
@@ -150,18 +164,22 @@ static int64_t build_node(BrioBoxTree *tree, const double *x, int64_t begin, int
         if (high[r] - low[r] > high[axis] - low[axis]) axis = r;
     int64_t split = begin + (end - begin) / 2;
     select_middle(tree, begin, end, split, axis);
-    const BrioBoxNode *left = &tree->node[build_node(tree, x, begin, split)];
+    build_node(tree, x, begin, split);
     node->right = build_node(tree, x, split, end);
-    const BrioBoxNode *right = &tree->node[node->right];
-    for (int r = 0; r < 3; r++) {
-        node->low[r] = fmin(left->low[r], right->low[r]);
-        node->high[r] = fmax(left->high[r], right->high[r]);
-    }
+    bound_children(tree, node);
     return self;
 }
 
 static void build_tree(BrioBoxTree *tree, const double *x)
 {
+    for (int64_t i = tree->nodes - 1; tree->kept && i >= 0; i--) {
+        BrioBoxNode *node = &tree->node[i];
+        if (node->right)
+            bound_children(tree, node);
+        else
+            bound_leaf(tree, x, node);
+    }
+    if (tree->kept) return;
     tree->nodes = 0;
     for (int64_t k = 0; k < tree->count; k++) {
         double low[3], high[3];
@@ -220,9 +238,29 @@ static void record(Search *search, int64_t e, const BrioBoxTree *tree, int64_t p
     const int32_t *other = tree->vertex + tree->corners * primitive;
     int owner = owner_of(f, tree, primitive);
     *at = (BrioIntersection){.owner = {f->edge_owner[e], owner},
+                             .number = e,
                              .edge = {f->edge[2 * e], f->edge[2 * e + 1]},
                              .other = {other[0], other[1], triangle ? other[2] : -1},
                              .triangle = triangle ? primitive - f->triangle_first[owner] : -1};
+}
+
+/* Six times the volume of a tet, in doubles. */
+static double volume(const double *a, const double *b, const double *c, const double *d)
+{
+    double u[3], v[3], w[3];
+    brio__subtract3(b, a, u);
+    brio__subtract3(c, a, v);
+    brio__subtract3(d, a, w);
+    return brio__triple3(u, v, w);
+}
+
+/* Whether the segment p, q goes through the inside of the triangle a, b, c. */
+static bool crosses(const double *p, const double *q, const double *a, const double *b,
+                    const double *c)
+{
+    if (!(volume(a, b, c, p) * volume(a, b, c, q) < 0)) return false;
+    double u = volume(p, q, a, b), v = volume(p, q, b, c), w = volume(p, q, c, a);
+    return (u > 0 && v > 0 && w > 0) || (u < 0 && v < 0 && w < 0);
 }
 
 /* One edge against a tree, of whose primitives only those from `from` on count. */
@@ -259,9 +297,13 @@ static void search_edge(Search *search, int64_t e, bool edge_fixed, const BrioBo
                 continue;
             search->pairs++;
             const double *a = x + 3 * (int64_t)other[0], *b = x + 3 * (int64_t)other[1];
-            bool meets = tree->corners == 3
-                             ? brio__exact_segment_triangle(p, q, a, b, x + 3 * (int64_t)other[2])
-                             : brio__exact_segments(p, q, a, b);
+            bool meets;
+            if (tree->corners == 2)
+                meets = brio__exact_segments(p, q, a, b);
+            else if (in->rounded)
+                meets = crosses(p, q, a, b, x + 3 * (int64_t)other[2]);
+            else
+                meets = brio__exact_segment_triangle(p, q, a, b, x + 3 * (int64_t)other[2]);
             if (meets) record(search, e, tree, primitive);
         }
     }
@@ -307,6 +349,14 @@ BrioStatus brio__intersector_create(const BrioExactPart *part, int count, BrioIn
             make_tree(&in->lines, 2, f->edge + 2 * f->line_first, f->edge_count - f->line_first);
     if (status != BRIO_OK) brio__intersector_free(in);
     return status;
+}
+
+void brio__intersector_keep(BrioIntersector *in, const double *x)
+{
+    in->triangles.kept = in->lines.kept = false;
+    build_tree(&in->triangles, x);
+    build_tree(&in->lines, x);
+    in->triangles.kept = in->lines.kept = true;
 }
 
 void brio__intersector_free(BrioIntersector *in)

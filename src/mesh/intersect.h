@@ -30,6 +30,7 @@ typedef struct BrioExactSurface {
 /* An edge and what it meets. */
 typedef struct BrioIntersection {
     int owner[2];
+    int64_t number;   /* of the edge, among those of all surfaces */
     int32_t edge[2];  /* world vertices */
     int32_t other[3]; /* of the triangle; of an edge the last is -1 */
     int64_t triangle; /* its number in its owner; -1: an edge */
@@ -50,6 +51,7 @@ typedef struct BrioBoxTree {
     double *middle; /* [count][3], doubled */
     BrioBoxNode *node;
     int64_t nodes;
+    bool kept; /* the nodes and the order stay; only boxes follow the positions */
 } BrioBoxTree;
 
 /* Surfaces and room to search: made once, used for every set of positions. */
@@ -61,10 +63,15 @@ typedef struct BrioIntersector {
     bool (*fixed)(const void *context, const int32_t *vertex, int count);
     bool (*excluded)(const void *context, int a, int b);
     const void *context;
+    bool rounded; /* set by the caller: edges and triangles are decided in doubles, and touching
+                   * does not count; flat sheets then cost no exact arithmetic */
 } BrioIntersector;
 
 BrioStatus brio__intersector_create(const BrioExactPart *part, int count, BrioIntersector *in);
 void brio__intersector_free(BrioIntersector *in);
+/* From now on searches use the trees of the positions x: cheaper where neighbours stay neighbours,
+ * as on a sheet, whose trees at rest serve all its poses. */
+void brio__intersector_keep(BrioIntersector *in, const double *x);
 /* All intersections at finite positions x, the first `room` of them stored, in the order of edges.
  * `pairs`, if not NULL: those whose boxes overlap, decided by predicates. Allocates nothing. */
 int64_t brio__intersector_find(BrioIntersector *in, const double *x, BrioIntersection *found,

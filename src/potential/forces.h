@@ -9,6 +9,9 @@ bool brio__forces_vary(const BrioSystem *system);
 /* The energy of those that change with time, at a pose. */
 double brio__forces_varying(BrioPotential *potential, const BrioPose *pose);
 
+/* The first of which the energy at a pose is not a finite number; NULL: all are fine. */
+const BrioForce *brio__forces_not_finite(BrioPotential *potential, const BrioPose *pose);
+
 /* Energies at a pose by whose they are. */
 void brio__forces_split(BrioPotential *potential, const BrioPose *pose, const BrioSplit *split);
 

@@ -288,6 +288,16 @@ bool brio__forces_vary(const BrioSystem *s)
     return any;
 }
 
+const BrioForce *brio__forces_not_finite(BrioPotential *p, const BrioPose *pose)
+{
+    Forces *f = p->self[BRIO_MEMBER_forces];
+    for (int k = 0; f && k < p->system->force_count; k++) {
+        const BrioForce *force = &p->system->force[k];
+        if (force->conservative && !isfinite(value_of(f, force, pose, NULL))) return force;
+    }
+    return NULL;
+}
+
 double brio__forces_varying(BrioPotential *p, const BrioPose *pose)
 {
     Forces *f = p->self[BRIO_MEMBER_forces];

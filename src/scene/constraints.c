@@ -122,8 +122,11 @@ static BrioStatus read_constraint(BrioNode *node, const BrioBuilder *builder,
     BrioNode *a = brio__node_get(node, "a"), *b = brio__node_get(node, "b");
     BrioNode *collide = brio__node_get(node, "collide");
     bool bare = brio__node_get(node, "at") || !type->role_count;
-    if (!b && !bare) return brio__node_error(node, error, "missing key \"b\": The other end.");
-    BRIO_CHECK(read_end(a, builder, bare || b, &def->a, error));
+    BRIO_CHECK(read_end(a, builder, true, &def->a, error));
+    if (!b && !bare)
+        return brio__node_error(node, error,
+                                "missing key \"b\": The other end. Or give at: [x, y, z], the "
+                                "position in the world where body a is held");
     if (b) BRIO_CHECK(read_end(b, builder, true, &def->b, error));
     /* a body without a place takes that of the other end; a rod has none to give */
     bool placed[2] = {def->a.vertex >= 0 || !isnan(def->a.point[0]),
@@ -186,6 +189,10 @@ static BrioStatus read_stitch(BrioNode *node, BrioBuilder *builder, BrioError *e
     BRIO_CHECK(read_body(brio__node_get(node, "b"), builder, false, &def.b, error));
     BrioNode *list = brio__node_get(node, "vertices");
     BrioStatus status = BRIO_OK;
+    if (list && list->count == 0)
+        return brio__node_error(list, error,
+                                "there are no vertices: leave vertices out for all that are near "
+                                "enough, or leave out the stitches");
     if (list) {
         vertices = brio__calloc((size_t)list->count + 1, sizeof *vertices);
         if (!vertices) return brio__no_memory(error);

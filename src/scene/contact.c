@@ -328,6 +328,7 @@ static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, const Br
     if (!strcmp(type, "plane")) return read_plane(node, builder, error);
     if (!strcmp(type, "heightfield")) return read_heightfield(scene, node, builder, error);
     bool moves = brio__node_get(node, "script") || brio__node_get(node, "sequence");
+    BRIO_CHECK(brio__check_motion_keys(node, error));
     bool formula = vertices && !moves && brio__obstacle_type(type);
     if ((given = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(given, &name, error));
     if ((given = brio__node_get(node, "formula")))

@@ -115,9 +115,9 @@ static BrioStatus read_formula(const BrioNode *node, const char **text, BrioErro
     int column;
     BRIO_CHECK(brio__node_text(node, text, error));
     if (brio__formula_compile(*text, &formula, &column, &inner) == BRIO_OK) return BRIO_OK;
-    BrioNode at = *node;
-    at.column += column - 1 + (node->quoted ? 1 : 0);
-    return brio__node_error(&at, error, "%s", inner.message);
+    brio__node_error(node, error, "%s", inner.message);
+    if (error) error->column += column - 1 + (node->quoted ? 1 : 0);
+    return BRIO_ERROR_INPUT;
 }
 
 static BrioStatus read_formulas(BrioNode *node, BrioForceDef *def, BrioError *error)

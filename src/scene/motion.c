@@ -54,6 +54,8 @@ void brio__free_script(BrioScript *script)
 
 static BrioStatus read_shifts(const BrioNode *keys, BrioScript *script, BrioError *error)
 {
+    if (keys->count == 0)
+        return brio__node_error(keys, error, "there are no keys: expected rows [t, dx, dy, dz]");
     double *rows = brio__alloc((size_t)keys->count * 4, sizeof *rows);
     if (!rows) return brio__no_memory(error);
     script->keys = rows;
@@ -94,6 +96,10 @@ static BrioStatus read_pose(BrioNode *node, double *row, BrioError *error)
 
 static BrioStatus read_poses(const BrioNode *list, BrioScript *script, BrioError *error)
 {
+    if (list->count == 0)
+        return brio__node_error(list, error,
+                                "there are no poses: expected maps such as {t: 1, translate: [0, "
+                                "1, 0]}");
     double *rows = brio__calloc((size_t)list->count * BRIO_POSE_NUMBERS + 1, sizeof *rows);
     if (!rows) return brio__no_memory(error);
     script->poses = rows;
@@ -171,12 +177,28 @@ static BrioStatus read_sequence(const BrioScene *scene, BrioNode *node,
     return status;
 }
 
+BrioStatus brio__check_motion_keys(BrioNode *entry, BrioError *error)
+{
+    const BrioNode *files = brio__node_get(entry, "sequence");
+    static const char *const of_sequences[] = {"fps", "start"};
+    for (size_t i = 0; !files && i < BRIO_COUNT(of_sequences); i++) {
+        const BrioNode *lone = brio__node_get(entry, of_sequences[i]);
+        if (lone)
+            return brio__node_key_error(lone, error,
+                                        "%s is for a sequence, and there is none: add sequence, or "
+                                        "leave %s out",
+                                        of_sequences[i], of_sequences[i]);
+    }
+    return BRIO_OK;
+}
+
 BrioStatus brio__read_motion(const BrioScene *scene, BrioNode *entry, const BrioSequenceKeys *keys,
                              BrioScript *script, bool *moves, BrioError *error)
 {
     BrioNode *moved = brio__node_get(entry, "script"), *files = brio__node_get(entry, "sequence");
     *script = brio_default_script();
     *moves = moved || files;
+    BRIO_CHECK(brio__check_motion_keys(entry, error));
     if (moved) BRIO_CHECK(read_script(moved, script, error));
     return files ? read_sequence(scene, files, keys, script, error) : BRIO_OK;
 }

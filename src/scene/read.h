@@ -87,6 +87,8 @@ typedef struct BrioSequenceKeys {
                  "Time of the first frame; added to the times in the file."),                      \
             KEY_INTO(type, member.start)                                                           \
     }
+/* Refuses keys of sequences where there is none. */
+BrioStatus brio__check_motion_keys(BrioNode *entry, BrioError *error);
 /* `moves`: whether there is any motion. */
 BrioStatus brio__read_motion(const BrioScene *scene, BrioNode *entry, const BrioSequenceKeys *keys,
                              BrioScript *script, bool *moves, BrioError *error);

@@ -6,6 +6,7 @@
 #include "../damping/forces.h"
 #include "../field.h"
 #include "../handle.h"
+#include "../potential/forces.h"
 #include "apart.h"
 #include "control.h"
 #include "joints.h"
@@ -251,6 +252,7 @@ static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
     BrioPotential *potential = sim->stepper->potential;
     BrioPose pose = {sim->state, brio__sim_world(sim), sim->state->time};
     BrioContact *pairs = brio__potential_contact(potential);
+    const BrioForce *force;
     BrioStatus status;
     bool found = brio__potential_find_forbidden(potential, &pose, &limit);
     if (!found && pairs) {
@@ -272,6 +274,11 @@ static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
                              "%s %s in the initial state, and its material forbids that", name,
                              limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed"
                                                                                   : "is inverted");
+    else if (!found && (force = brio__forces_not_finite(potential, &pose)))
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "the energy of force \"%.64s\" (%s) is not a finite number in the "
+                             "initial state: change its formula or the bodies that it acts on",
+                             force->name, force->type->name);
     else
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "the energy of %s is too large for a number in the initial state",

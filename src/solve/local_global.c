@@ -15,6 +15,8 @@
  * The objective's value comes with the gradient. Where a step has raised it, half of it is tried in
  * place of the next iteration, so that the cost is fixed and the best of what was seen is
  * returned. */
+#include "../contact/contact.h"
+#include "../contact/contour.h"
 #include "../contact/law.h"
 #include "../linear/scalar.h"
 #include "../potential/hands.h"
@@ -24,6 +26,7 @@
 #include <string.h>
 
 enum { FACTORS = 4, MEMORY_MAX = 16 };
+#define SLOW 2.0 /* s: what moves by `self` within this may come apart by itself */
 
 /* M + scale (L + diag(touch)), factored. */
 typedef struct Global {
@@ -40,6 +43,10 @@ typedef struct BrioLocalGlobal {
     int32_t *neighbour;
     double *off, *diagonal;
     double *scaled_off, *scaled_diagonal;
+    /* sheets that have passed through themselves where the step begins: forces on world vertices
+     * and coordinates, and the target with them; NULL: no sheets */
+    BrioContour *contour;
+    double *world_pull, *pull, *target;
     double *touch; /* what penalty contacts and friction add to the diagonal in this step, */
     /* and what they really are, [block][BRIO_BOUND]; NULL: there are no contacts */
     double *bound;
@@ -73,10 +80,12 @@ static void destroy(void *self)
     }
     brio__scalar_pattern_free(g->pattern);
     brio__components_free(g->components);
-    void *arrays[] = {g->start,         g->neighbour,       g->off,   g->diagonal,
-                      g->scaled_off,    g->scaled_diagonal, g->touch, g->bound,
-                      g->resting,       g->carried,         g->param, g->spare,
-                      g->best_gradient, g->column_sum};
+    brio__contour_free(g->contour);
+    void *arrays[] = {g->start,         g->neighbour,       g->off,        g->diagonal,
+                      g->scaled_off,    g->scaled_diagonal, g->touch,      g->bound,
+                      g->resting,       g->carried,         g->param,      g->spare,
+                      g->best_gradient, g->column_sum,      g->world_pull, g->pull,
+                      g->target};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MAX; i++) {
         brio__free(g->dq[i]);
@@ -89,6 +98,17 @@ static int compare_blocks(const void *a, const void *b)
 {
     return (*(const int32_t *)a > *(const int32_t *)b) -
            (*(const int32_t *)a < *(const int32_t *)b);
+}
+
+static BrioStatus create_contour(BrioLocalGlobal *g)
+{
+    size_t coordinates = 3 * (size_t)g->system->block_count;
+    BRIO_CHECK(brio__contour_create(g->system, &g->contour));
+    if (!g->contour) return BRIO_OK;
+    g->world_pull = brio__alloc(3 * (size_t)g->system->vertex_count, sizeof(double));
+    g->pull = brio__alloc(coordinates, sizeof(double));
+    g->target = brio__alloc(coordinates, sizeof(double));
+    return g->world_pull && g->pull && g->target ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
 static BrioStatus create(BrioSolver *s, void **out)
@@ -132,6 +152,7 @@ static BrioStatus create(BrioSolver *s, void **out)
                   (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
         status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern)
                      : BRIO_ERROR_MEMORY;
+        if (status == BRIO_OK) status = create_contour(g);
         if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts))
             status = brio__components_create(s->system, &g->components);
         if (status == BRIO_OK && contacts &&
@@ -468,13 +489,43 @@ static BrioStatus begin_solves(const BrioProblem *p, BrioLocalGlobal *g, const d
     return BRIO_OK;
 }
 
-static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
+/* Sheets that are pinched where the step begins are pulled apart by constant forces f in it, at
+ * most the largest that two vertices repel each other with: M target + s a f in place of M target.
+ * Whether there are any. */
+static bool pull_apart(const BrioProblem *p, BrioLocalGlobal *g)
 {
-    BrioSolver *s = p->solver;
+    const BrioSystem *system = g->system;
     const BrioObjective *o = p->objective;
+    if (!g->contour || p->mass == 0) return false;
+    const double *param = p->state->param + system->contact_params;
+    memset(g->world_pull, 0, 3 * (size_t)system->vertex_count * sizeof *g->world_pull);
+    brio__system_positions(system, p->state, p->state->q, p->state->time, p->solver->x);
+    double self = param[BRIO_CONTACT_DHAT];
+    BrioContourPull pull = {param[BRIO_CONTACT_KAPPA] * self, self / SLOW};
+    if (!brio__contour_pull(g->contour, &pull, p->solver->x, p->state->v, g->world_pull))
+        return false;
+    memset(g->pull, 0, 3 * (size_t)system->block_count * sizeof *g->pull);
+    brio__system_gather(system, g->world_pull, g->pull);
+    brio__system_mask(system, g->pull);
+    brio__combine(system, o->s * o->a / p->mass, g->pull, 0, g->pull, g->pull);
+    brio__mass_solve(system, g->pull, g->target);
+    brio__combine(system, 1, o->target, 1, g->target, g->target);
+    return true;
+}
+
+static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value)
+{
+    BrioProblem problem = *given;
+    BrioObjective objective = *given->objective;
+    const BrioProblem *p = &problem;
+    const BrioObjective *o = &objective;
+    BrioSolver *s = p->solver;
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
     if (!s->self) BRIO_CHECK(create(s, &s->self));
     BrioLocalGlobal *g = s->self;
+    bool pulled = pull_apart(given, g);
+    problem.objective = o;
+    if (pulled) objective.target = g->target;
     Global *global;
     double before = brio__seconds();
     BrioValue now;
@@ -511,6 +562,8 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
         now = best;
     }
     if (at != q) memcpy(q, at, bytes);
+    /* what pulled stays with the forces that the solve has left over */
+    if (pulled) brio__combine(s->system, 1, s->gradient, given->mass, g->pull, s->gradient);
     *value = now;
     s->reason = BRIO_REASON_TOLERANCE;
     if (isfinite(now.value)) return BRIO_OK;
