@@ -17,7 +17,7 @@ need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom install uninstall package static wheel blender fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom aarch64 install uninstall package static wheel blender fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -70,6 +70,11 @@ test-clients:
 	@sh cmake/setup.sh clients
 	@$(MAKE) --no-print-directory build BRIO_SETUP=no
 	@sh cmake/clients.sh build
+
+# For 64-bit Arm, tested under qemu; AARCH64="-R scene" runs some of the tests.
+aarch64:
+	@sh cmake/setup.sh aarch64
+	@sh cmake/aarch64.sh build-aarch64 $(AARCH64)
 
 bench: build
 	@build/brio bench $(BENCH)
@@ -137,7 +142,7 @@ format:
 	@clang-format -i $$(find include src cli tests examples web integrations -name '*.[ch]' -not -path '*/node_modules/*')
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz build-mpi
+	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz build-mpi build-aarch64
 
 help:
 	$(say) "make                 set up and build: build/brio, build/libbrio.so, build/libbrio.a" \
@@ -149,6 +154,7 @@ help:
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
 	    "make test-long       the same with the long tests" \
 	    "make MPI=1           build for several processes, over PETSc and MPI: build-mpi/brio; make test MPI=1 tests it" \
+	    "make aarch64         build for 64-bit Arm and run the tests under qemu (hours; docs/builds.md)" \
 	    "make test-clients    Blender, VTK and three.js read what brio writes for them (installs Blender: 0.7 GB)" \
 	    "make bench           timings; BENCH=elements for one of them" \
 	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \

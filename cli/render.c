@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_RUNS = 8, MAX_SHEET = 64, MAX_PIXELS = 16384 };
+enum { MAX_RUNS = 8, MAX_SHEET = 64, MAX_PIXELS = 16384, MAX_TEXTURES = 64 };
 
 typedef struct Render {
     const char *out;
@@ -26,7 +26,11 @@ typedef struct Render {
     BrioStageDef def;
     BrioStage *stage;
     double time, fps, speed, from, to;
-    double blur; /* fraction of a frame that the shutter is open */
+    double blur;                            /* fraction of a frame that the shutter is open */
+    const char *texture_file[MAX_TEXTURES]; /* as given: FILE or BODY=FILE */
+    char *texture_name[MAX_TEXTURES];
+    BrioTexture *texture_data[MAX_TEXTURES];
+    BrioStageTexture texture[MAX_TEXTURES];
     int64_t frame, sheet;
     bool stamp, plain, force, quiet;
     int columns, rows; /* panels in a picture */
@@ -411,6 +415,7 @@ enum {
     FOLLOW,
     BLUR,
     CHECKS,
+    TEXTURE,
     OWN_SCALES,
     STAMP,
     PLAIN,
@@ -474,6 +479,13 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
     case FOLLOW: r->def.follow = true; return true;
     case BLUR: return read_number(name, v, 0, 1, &r->blur);
     case CHECKS: r->def.checks = true; return true;
+    case TEXTURE:
+        if (r->def.texture_count == MAX_TEXTURES) {
+            usage_error(a->command, "more than %d textures", MAX_TEXTURES);
+            return false;
+        }
+        r->texture_file[r->def.texture_count++] = v;
+        return true;
     case OWN_SCALES: r->def.own_scales = true; return true;
     case STAMP: r->stamp = true; return true;
     case PLAIN: r->plain = true; return true;
@@ -559,9 +571,25 @@ static int arrange(Render *r, Target target)
     return EXIT_DONE;
 }
 
+/* The files of --texture; what stands before = names a body. */
+static BrioStatus load_textures(Render *r, BrioError *error)
+{
+    for (int k = 0; k < r->def.texture_count; k++) {
+        const char *text = r->texture_file[k], *equals = strchr(text, '=');
+        if (equals && !(r->texture_name[k] = brio__strdup(text)))
+            return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        if (equals) r->texture_name[k][equals - text] = 0;
+        BRIO_CHECK(brio__texture_load(equals ? equals + 1 : text, &r->texture_data[k], error));
+        r->texture[k] = (BrioStageTexture){r->texture_name[k], r->texture_data[k]};
+    }
+    r->def.texture = r->texture;
+    return BRIO_OK;
+}
+
 static int make(Render *r, Target target)
 {
     BrioError error = {0};
+    if (load_textures(r, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
     for (int k = 0; k < r->run_count; k++) {
         if (brio__motion_open(r->run[k], &r->motion[k], &error) != BRIO_OK)
             return say_error(&error, EXIT_USAGE);
@@ -613,12 +641,18 @@ static int run(int argc, char **argv)
                            "--target");
     if (r.def.own_scales && (r.def.colouring == BRIO_COLOUR_BODY || !isnan(r.def.max)))
         return usage_error(a.command, "--own-scales needs --color strain or speed, without --max");
+    if (r.def.texture_count && r.def.colouring != BRIO_COLOUR_BODY)
+        return usage_error(a.command, "--texture needs --color body, the default");
     if (!sized && r.sheet) r.def.width = 480, r.def.height = 360;
     if (!sized && !r.sheet && r.run_count > 1)
         r.def.width = r.run_count == 2 ? 800 : 640, r.def.height = r.run_count == 2 ? 720 : 560;
     int code = make(&r, target);
     brio__stage_free(r.stage);
     for (int k = 0; k < r.run_count; k++) brio__motion_free(r.motion[k]);
+    for (int k = 0; k < r.def.texture_count; k++) {
+        brio__texture_free(r.texture_data[k]);
+        brio__free(r.texture_name[k]);
+    }
     brio__free(r.rgb);
     return code;
 }
@@ -665,6 +699,9 @@ static const Option options[] = {
               "Motion blur: the fraction of a frame that the shutter is open; 0.5 is usual."},
     [CHECKS] = {"--checks", 0, NULL,
                 "Draw a checkerboard on the bodies, which shows stretch and rotation."},
+    [TEXTURE] = {"--texture", 0, "[BODY=]FILE.png",
+                 "Draw a picture on a body, or on all bodies with texture coordinates (vt lines of "
+                 "an OBJ file)."},
     [OWN_SCALES] = {"--own-scales", 0, NULL,
                     "A separate colour scale for each body, up to its largest strain or speed."},
     [STAMP] = {"--stamp", 0, NULL, "Write the time into the picture (default on a sheet)."},
@@ -695,6 +732,7 @@ const Command command_render = {
                 "brio render dice-out -o sheet.png --sheet 12\n"
                 "brio render lively dull -o both.mp4\n"
                 "brio render stairs-out -o stairs.mp4 --follow --blur 0.5\n"
-                "brio render cloth-out -o cloth.gif --size 480x270 --fps 25",
+                "brio render cloth-out -o cloth.gif --size 480x270 --fps 25\n"
+                "brio render toy-out -o toy.png --texture toy=paint.png",
     .run = run,
 };

@@ -350,7 +350,8 @@ static const Option options_[] = {
                 "Continue an interrupted run, to the same bits; start it if the folder has no "
                 "checkpoint."},
     [QUIET] = {"--quiet", 'q', NULL,
-               "No progress, questions or summary; errors and warnings only."},
+               "No progress, no summary, no warnings about unlikely values; errors and other "
+               "warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},
     [LINES] =
         {"--json-lines", 0, NULL,
@@ -376,12 +377,15 @@ const Command command_run = {
                 "[--exact] [--from CHECKPOINT] [--sandbox] [--quiet] [--json | --json-lines]",
     .about =
         "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). brio "
-        "writes report.html (the motion, energies and times in one page), energy.csv, probes.csv, "
-        "frames/, motion.bin, run.json and a checkpoint into the folder. It renews the checkpoint "
-        "every few seconds. Ctrl-C, SIGTERM and SIGHUP end the run within one iteration, or "
-        "within about a second if the iteration takes longer. The results and the checkpoint are "
-        "then those of the last accepted state. --resume continues from there to the same bits, "
-        "also after a crash. A finished run can be made longer: --resume --set time.end=20.\n"
+        "writes into the folder: report.html (the motion, energies and times in one page), "
+        "energy.csv (one row per step), motion.bin (the motion, for `brio render` and `brio "
+        "convert`), run.json (the scene, times, the outcome) and a checkpoint. If the scene asks "
+        "for them, it also writes probes.csv and frames/.\n"
+        "Ctrl-C, SIGTERM and SIGHUP end the run within one iteration, or within about a second if "
+        "the iteration takes longer. The results and the checkpoint are then those of the last "
+        "accepted state. --resume continues from there to the same bits. It also works after a "
+        "crash, because brio renews the checkpoint every few seconds. A finished run can be made "
+        "longer: --resume --set time.end=20.\n"
         "If a step takes more than a second, the progress line shows the iteration, the size of "
         "the last Newton step next to the tolerance (m/s), the contacts, and the pair that "
         "limited the step.\n"
@@ -390,8 +394,9 @@ const Command command_run = {
         "only in the folder of results, which it creates first. It starts no program and opens no "
         "connection, and a file has at most 16 GB. If the kernel does not support this, brio does "
         "not run the scene.\n"
-        "Before the run brio prints the questions of `brio check`, one per line. If the energy "
-        "grows far above what the scene can cause, the run ends with the verdict exploded.\n"
+        "Before the run brio warns about values that are allowed but unlikely, for example a mesh "
+        "in millimetres; `brio check` shows the same warnings. If the energy grows far above what "
+        "the scene can cause, the run ends with the verdict exploded.\n"
         "Exit code 0: completed. 1: stopped, failed or exploded. 2: the scene or the command is "
         "not valid; nothing was written.",
     .options = options_,

@@ -27,4 +27,5 @@ echo "  $(pwd)/$out/$film"
 echo "  $(pwd)/$out/a-search/report.html         the motion in 3D, energies, times"
 echo "  $(pwd)/$out/backward-euler/report.html   the same with backward Euler"
 echo
-echo "Next: brio compare demo --integrators backward-euler,bdf2,a-search, or docs/start.md, the first ten minutes."
+echo "Next: $brio compare demo --integrators backward-euler,bdf2,a-search"
+echo "or docs/start.md, the first ten minutes."

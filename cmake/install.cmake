@@ -25,7 +25,7 @@ install(FILES ${PROJECT_BINARY_DIR}/playground.html ${PROJECT_BINARY_DIR}/playgr
 file(GLOB examples examples/*.c examples/*.yaml)
 install(FILES ${examples} DESTINATION ${CMAKE_INSTALL_DATADIR}/brio/examples)
 install(DIRECTORY python/brio DESTINATION ${BRIO_PYTHON_DIR} FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN __pycache__ EXCLUDE)
-if(NOT CMAKE_CROSSCOMPILING)
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   install(FILES ${PROJECT_BINARY_DIR}/brio.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/brio.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME brio)
   install(FILES ${PROJECT_BINARY_DIR}/_brio DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

@@ -1,7 +1,11 @@
 # The first Python 3 that has numpy: BRIO_PYTHON if given, Debian's, then that of the PATH. Sets brio_python, "" if there is none, and where
-# the package is installed. Nothing of brio needs it to be built.
+# the package is installed. Nothing of brio needs it to be built. A Python of this machine cannot load what is compiled for another.
 set(brio_python "")
-foreach(candidate ${BRIO_PYTHON} /usr/bin/python3 python3)
+set(candidates ${BRIO_PYTHON})
+if(NOT CMAKE_CROSSCOMPILING)
+  list(APPEND candidates /usr/bin/python3 python3)
+endif()
+foreach(candidate ${candidates})
   if(NOT brio_python)
     execute_process(COMMAND ${candidate} -c "import numpy, sys; print('%d.%d' % sys.version_info[:2])" RESULT_VARIABLE lacks
       OUTPUT_VARIABLE brio_python_version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|mpi|clients|tsan|fuzz|coverage|package|python|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|mpi|clients|tsan|fuzz|coverage|aarch64|package|python|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
@@ -20,11 +20,12 @@ case "${1:-build}" in
     tsan) packages="$test clang libclang-rt-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev llvm" ;;
     coverage) packages="$test gcovr" ;;
+    aarch64) packages="$test gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static mmdebstrap" wanted="$wanted ffmpeg:ffmpeg tetgen:tetgen" ;;
     package) packages="$build dpkg-dev file" ;;
     python) packages="$build python3" ;;
     format) packages="clang-format" wanted="" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, mpi, clients, tsan, fuzz, coverage, package, python, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, mpi, clients, tsan, fuzz, coverage, aarch64, package, python, format" >&2
         exit 2
         ;;
 esac

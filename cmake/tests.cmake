@@ -25,6 +25,18 @@ set(test_environment
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=ignore_noninstrumented_modules=1:die_after_fork=0")
 
+# The compilers that tests call. Those of a cross compilation need to be told where the libraries are.
+set(test_cc ${CMAKE_C_COMPILER})
+set(test_cxx g++ clang++)
+if(CMAKE_SYSROOT)
+  set(test_cc ${PROJECT_BINARY_DIR}/tests/cc)
+  set(test_cxx ${PROJECT_BINARY_DIR}/tests/c++)
+  string(REGEX REPLACE "gcc$" "g++" cxx ${CMAKE_C_COMPILER})
+  file(CONFIGURE OUTPUT ${test_cc} CONTENT "#!/bin/sh\nexec ${CMAKE_C_COMPILER} --sysroot=${CMAKE_SYSROOT} \"$@\"\n" @ONLY)
+  file(CONFIGURE OUTPUT ${test_cxx} CONTENT "#!/bin/sh\nexec ${cxx} --sysroot=${CMAKE_SYSROOT} \"$@\"\n" @ONLY)
+  file(CHMOD ${test_cc} ${test_cxx} FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endif()
+
 # A build for several processes tests those: all else is the same without them.
 if(BRIO_MPI)
   file(GLOB tests CONFIGURE_DEPENDS tests/cluster/test_*.c)
@@ -220,12 +232,12 @@ endif()
 
 # The installed package: programs that find it by pkg-config and by CMake, shared and static.
 if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
-  add_test(NAME package COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCC=${CMAKE_C_COMPILER}
+  add_test(NAME package COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCC=${test_cc}
     -DVERSION=${PROJECT_VERSION} -DPYTHON=${brio_python} -DPYTHON_DIR=${BRIO_PYTHON_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
   set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300)
-  add_test(NAME header COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/header_test.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE:brio_shared> ${CMAKE_C_COMPILER})
+  add_test(NAME header COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/header_test.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE:brio_shared> ${test_cc})
   set_tests_properties(header PROPERTIES LABELS quick TIMEOUT 300)
-  add_test(NAME cpp COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/cpp_test.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE:brio_shared>)
+  add_test(NAME cpp COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/cpp_test.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE:brio_shared> ${test_cxx})
   set_tests_properties(cpp PROPERTIES LABELS quick TIMEOUT 300 SKIP_RETURN_CODE 77)
   add_test(NAME completion COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/completion_test.sh $<TARGET_FILE:brio_cli>)
   set_tests_properties(completion PROPERTIES LABELS quick TIMEOUT 300)
@@ -247,7 +259,7 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
       add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no Python with numpy was found; apt-get install python3-numpy, then configure again")
     endif()
     set_tests_properties(${name} PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77
-      ENVIRONMENT "${test_environment};BRIO_LIBRARY=$<TARGET_FILE:brio_python>;BRIO_STEPS=$<TARGET_FILE:python_steps>;BRIO_TEST_PLUGIN=$<TARGET_FILE:example_plugin>;CC=${CMAKE_C_COMPILER}")
+      ENVIRONMENT "${test_environment};BRIO_LIBRARY=$<TARGET_FILE:brio_python>;BRIO_STEPS=$<TARGET_FILE:python_steps>;BRIO_TEST_PLUGIN=$<TARGET_FILE:example_plugin>;CC=${test_cc}")
   endforeach()
 endif()
 
@@ -255,6 +267,7 @@ endif()
 find_library(BRIO_ZLIB_LIBRARY z)
 if(BRIO_ZLIB_LIBRARY)
   target_link_libraries(test_render PRIVATE ${BRIO_ZLIB_LIBRARY})
+  target_link_libraries(test_texture PRIVATE ${BRIO_ZLIB_LIBRARY})
 endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
@@ -269,3 +282,10 @@ foreach(pair playground=90 playground_scenes=60 npm=30 manual=60 scene=50 scalar
     set_tests_properties(${CMAKE_MATCH_1} PROPERTIES COST ${CMAKE_MATCH_2})
   endif()
 endforeach()
+
+# An emulator takes ten to thirty times as long as the machine itself.
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  get_property(all DIRECTORY PROPERTY TESTS)
+  set_tests_properties(${all} PROPERTIES TIMEOUT 3600)
+  target_compile_definitions(test_threads PRIVATE BRIO_EMULATED=1)
+endif()

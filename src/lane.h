@@ -1,9 +1,9 @@
 /* Lanes: eight doubles that are computed together, one element of a batch in each.
  *
  * Formulas written on `lane` read like scalar code (the operators + - * / work as they are) and
- * compile to AVX-512, AVX2, SSE2 or wasm SIMD. A batch holds eight elements on every instruction
- * set, so that data laid out for one serves all. Files that use lanes for speed are compiled once
- * per instruction set. */
+ * compile to AVX-512, AVX2, SSE2, NEON or wasm SIMD. A batch holds eight elements on every
+ * instruction set, so that data laid out for one serves all. Files that use lanes for speed are
+ * compiled once per instruction set. */
 #ifndef BRIO_LANE_H
 #define BRIO_LANE_H
 

@@ -101,7 +101,7 @@ typedef struct Slot {
     int64_t chunks, count, grain;
     BrioWork *work;
     void *context;
-    unsigned control; /* of the caller's floating point */
+    uint64_t control; /* of the caller's floating point */
     sem_t done;
 } Slot;
 
@@ -156,6 +156,29 @@ static inline void pause_core(void)
     _mm_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
+#endif
+}
+
+/* Rounding, and whether tiny numbers are zero. Workers compute as their caller does. */
+static inline uint64_t float_control(void)
+{
+    uint64_t control = 0;
+#if defined(__x86_64__)
+    control = _mm_getcsr();
+#elif defined(__aarch64__)
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+#endif
+    return control;
+}
+
+static inline void set_float_control(uint64_t control)
+{
+#if defined(__x86_64__)
+    _mm_setcsr((unsigned)control);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+#else
+    (void)control;
 #endif
 }
 
@@ -222,9 +245,7 @@ static bool help(Slot *slot, int number)
     int workers = atomic_load_explicit(&pool.workers, memory_order_relaxed);
     int64_t chunk = take_chunk(slot, number, workers);
     if (chunk < 0) return false;
-#if defined(__x86_64__)
-    _mm_setcsr(slot->control);
-#endif
+    set_float_control(slot->control);
     int64_t begin = clock_ns(), done = 0;
     mine.waited = 0;
     for (; chunk >= 0; chunk = take_chunk(slot, number, workers), done++) run_chunk(slot, chunk);
@@ -491,9 +512,7 @@ static bool share_out(int threads, int64_t count, int64_t grain, int64_t chunks,
         slot->grain = grain;
         slot->work = work;
         slot->context = context;
-#if defined(__x86_64__)
-        slot->control = _mm_getcsr();
-#endif
+        slot->control = float_control();
         atomic_store_explicit(&slot->helpers, threads - 1, memory_order_relaxed);
         *time = share(slot, begin, alone);
         atomic_store(&slot->taken, false);

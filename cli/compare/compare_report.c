@@ -486,7 +486,7 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     brio__html_element(file, "p class=\"note\"",
                        "brio %s, %d threads, %s. Change: total energy at the end minus the "
                        "initial one; above: its largest excess over the initial one; remainder: "
-                       "the part of the change that neither damping nor moved points explain; "
+                       "the part of the change that neither damping nor scripted motion explains; "
                        "unfinished: the part of the remainder that the solver left over. All "
                        "numbers: compare.csv, compare.json.",
                        brio_version(), brio_threads(), brio_isa());

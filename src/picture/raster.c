@@ -151,6 +151,21 @@ static float light_checks(const BrioFacet *f, const Setup *s, float i, float j)
     return (float)light / SAMPLES;
 }
 
+/* The texture's colour over that of the surface. */
+static void put_texture(const BrioFacet *f, const Setup *s, float i, float j, float base[3])
+{
+    float uv[SAMPLES][2], colour[4];
+    for (int q = 0; q < SAMPLES; q++) {
+        float w[3];
+        weights_at(s, i + sample_x[q], j + sample_y[q], w);
+        for (int d = 0; d < 2; d++)
+            uv[q][d] =
+                w[0] * f->corner[0].t[d] + w[1] * f->corner[1].t[d] + w[2] * f->corner[2].t[d];
+    }
+    brio__texture_mean(f->texture, uv, SAMPLES, colour);
+    for (int k = 0; k < 3; k++) base[k] = colour[k] + (1 - colour[3]) * base[k];
+}
+
 /* The normal of the side that is seen. Of a sheet it is the side that the smooth normal shows, not
  * that of the facet's plane: along a fold some facets lean a little over, and would be dark teeth
  * there. Of a solid, the smooth normal may point away from the eye near creases and outlines; it is
@@ -214,7 +229,9 @@ static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s,
     for (int q = 0; q < 3; q++) eye[q] = (float)(r->view->eye[q] - x[q]);
     brio__normalise3f(eye);
     bool back = face_eye(f, eye, n);
-    if (f->flags & BRIO_FACET_CHECKED) {
+    if (f->texture) {
+        put_texture(f, s, i, j, base);
+    } else if (f->flags & BRIO_FACET_CHECKED) {
         float light = (f->flags & BRIO_FACET_FAINT ? 0.2f : 0.62f) * light_checks(f, s, i, j);
         for (int q = 0; q < 3; q++) base[q] = mix(base[q], 0.86f, light);
     }

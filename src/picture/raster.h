@@ -7,12 +7,12 @@
 #ifndef BRIO_RASTER_H
 #define BRIO_RASTER_H
 
-#include "../base.h"
+#include "texture.h"
 
 typedef struct BrioCorner {
     float x[3], n[3]; /* position and unit normal */
     float c[3];       /* colour, linear */
-    float t[3];       /* place in a pattern, in checks */
+    float t[3];       /* place in a pattern, in checks; or in a texture, u and v */
 } BrioCorner;
 
 /* RULED << k: edge opposite to corner k */
@@ -28,6 +28,7 @@ enum {
 typedef struct BrioFacet {
     BrioCorner corner[3];
     unsigned flags;
+    const BrioTexture *texture; /* over the colours of the corners; NULL: none */
 } BrioFacet;
 
 typedef enum BrioBackground {

@@ -15,6 +15,9 @@ struct StagePart {
     int32_t *slot, *slot_vertex;
     int64_t slot_count;
     float *normal; /* of slots */
+    const BrioTexture *texture;
+    bool texture_named;
+    float (*uv)[2]; /* of the corners of triangles, with a texture; NAN: none */
 };
 
 /* ---- shapes ----------------------------------------------------------------------------- */
@@ -217,6 +220,84 @@ static BrioStatus prepare_parts(BrioStage *s)
     return brio__raster_create(&s->raster);
 }
 
+/* ---- textures --------------------------------------------------------------------------- */
+
+static bool has_uv(const BrioMotionPart *p)
+{
+    return p->faces && p->faces->corner_uv && p->faces->uv_count > 0 && p->triangle_count > 0;
+}
+
+static BrioStatus unknown_part(const BrioStage *s, const char *name, BrioError *error)
+{
+    const char *names[256];
+    int count = 0;
+    for (int which = 0; which < s->motion_count; which++)
+        for (int i = 0; i < s->motion[which]->part_count; i++)
+            if (count < (int)BRIO_COUNT(names)) names[count++] = s->motion[which]->part[i].name;
+    const char *nearest = brio__nearest(name, names, count);
+    if (nearest)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "--texture: no body or obstacle \"%s\"; did you mean \"%s\"?", name,
+                           nearest);
+    return brio__error(error, BRIO_ERROR_INPUT, "--texture: no body or obstacle \"%s\"", name);
+}
+
+static BrioStatus no_uv(const char *what, const char *name, BrioError *error)
+{
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "--texture: %s%s has no texture coordinates; use a mesh from an OBJ file "
+                       "with vt lines (in Blender: UV > Unwrap, then export)",
+                       what, name);
+}
+
+/* The texture of each part: one that names it, or else one for all. The last one counts. */
+static BrioStatus choose_textures(BrioStage *s, BrioError *error)
+{
+    for (int k = 0; k < s->def.texture_count; k++) {
+        const BrioStageTexture *given = &s->def.texture[k];
+        struct StagePart *at = s->part;
+        bool found = false, used = false;
+        for (int which = 0; which < s->motion_count; which++)
+            for (int i = 0; i < s->motion[which]->part_count; i++, at++) {
+                const BrioMotionPart *p = &s->motion[which]->part[i];
+                bool named = given->name && !strcmp(given->name, p->name);
+                found |= named;
+                if (!has_uv(p) || (given->name ? !named : p->kind != BRIO_MOTION_BODY)) continue;
+                used = true;
+                if (given->name || !at->texture_named) at->texture = given->texture;
+                at->texture_named |= named;
+            }
+        if (given->name && !found) return unknown_part(s, given->name, error);
+        if (!used)
+            return no_uv(given->name ? "" : "no body", given->name ? given->name : "", error);
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus place_textures(BrioStage *s)
+{
+    struct StagePart *at = s->part;
+    for (int which = 0; which < s->motion_count; which++)
+        for (int i = 0; i < s->motion[which]->part_count; i++, at++) {
+            const BrioMotionPart *p = &s->motion[which]->part[i];
+            if (!at->texture) continue;
+            size_t corners = 3 * (size_t)p->triangle_count;
+            int32_t *corner = brio__alloc(corners, sizeof *corner);
+            at->uv = brio__alloc(corners, sizeof *at->uv);
+            if (corner && at->uv) brio__faces_fan(p->faces, corner);
+            for (size_t c = 0; corner && at->uv && c < corners; c++) {
+                int32_t uv = p->faces->corner_uv[corner[c]];
+                for (int d = 0; d < 2; d++)
+                    at->uv[c][d] = uv < 0 ? NAN : (float)p->faces->uv[2 * (size_t)uv + d];
+            }
+            brio__free(corner);
+            if (!corner || !at->uv) return BRIO_ERROR_MEMORY;
+        }
+    return BRIO_OK;
+}
+
+/* ---- the whole -------------------------------------------------------------------------- */
+
 BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, int count,
                               BrioStage **stage, BrioError *error)
 {
@@ -231,6 +312,9 @@ BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, 
     s->view.background = def->background;
     BrioStatus status = prepare_parts(s);
     if (status != BRIO_OK) brio__error(error, status, "out of memory");
+    if (status == BRIO_OK) status = choose_textures(s, error);
+    if (status == BRIO_OK && (status = place_textures(s)) != BRIO_OK)
+        brio__error(error, status, "out of memory");
     if (status == BRIO_OK) status = brio__stage_camera(s, error);
     if (status == BRIO_OK) {
         float side[3];
@@ -254,6 +338,7 @@ void brio__stage_free(BrioStage *s)
         brio__free(s->part[i].slot);
         brio__free(s->part[i].slot_vertex);
         brio__free(s->part[i].normal);
+        brio__free(s->part[i].uv);
     }
     brio__free(s->part);
     brio__free(s->x);
@@ -321,7 +406,10 @@ static void add_surface(BrioStage *s, int64_t *count, const BrioMotionPart *p, s
     for (int64_t k = 0; k < at->slot_count; k++) brio__normalise3f(at->normal + 3 * k);
     for (int t = 0; t < p->triangle_count; t++) {
         BrioFacet *f = &s->facet[(*count)++];
+        const float(*uv)[2] = at->uv ? (const float(*)[2])at->uv + 3 * (int64_t)t : NULL;
+        bool textured = uv && !isnan(uv[0][0] + uv[1][0] + uv[2][0]);
         f->flags = flags;
+        f->texture = textured ? at->texture : NULL;
         for (int k = 0; k < 3; k++) {
             int32_t v = p->triangle[3 * t + k];
             memcpy(f->corner[k].x, x + 3 * (int64_t)v, sizeof f->corner[k].x);
@@ -330,6 +418,7 @@ static void add_surface(BrioStage *s, int64_t *count, const BrioMotionPart *p, s
             paint_vertex(paint, v, f->corner[k].c);
             for (int r = 0; r < 3; r++)
                 f->corner[k].t[r] = (p->rest[3 * (int64_t)v + r] - paint->low[r]) * paint->checks;
+            if (textured) memcpy(f->corner[k].t, uv[k], sizeof uv[k]);
         }
     }
 }
@@ -358,8 +447,10 @@ static void add_tube(BrioStage *s, int64_t *count, const float *x, int32_t a, in
                 corner[q].c[r] = colour[q % 2][r];
             }
         }
-        s->facet[(*count)++] = (BrioFacet){{corner[0], corner[2], corner[1]}, BRIO_FACET_CLOSED};
-        s->facet[(*count)++] = (BrioFacet){{corner[1], corner[2], corner[3]}, BRIO_FACET_CLOSED};
+        s->facet[(*count)++] =
+            (BrioFacet){{corner[0], corner[2], corner[1]}, BRIO_FACET_CLOSED, NULL};
+        s->facet[(*count)++] =
+            (BrioFacet){{corner[1], corner[2], corner[3]}, BRIO_FACET_CLOSED, NULL};
     }
 }
 
@@ -384,9 +475,9 @@ static void add_ball(BrioStage *s, int64_t *count, const float *x, int32_t v, fl
                 }
             }
             s->facet[(*count)++] =
-                (BrioFacet){{corner[0], corner[1], corner[3]}, BRIO_FACET_CLOSED};
+                (BrioFacet){{corner[0], corner[1], corner[3]}, BRIO_FACET_CLOSED, NULL};
             s->facet[(*count)++] =
-                (BrioFacet){{corner[0], corner[3], corner[2]}, BRIO_FACET_CLOSED};
+                (BrioFacet){{corner[0], corner[3], corner[2]}, BRIO_FACET_CLOSED, NULL};
         }
 }
 

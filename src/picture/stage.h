@@ -18,6 +18,13 @@ typedef enum BrioObstacleStyle {
     BRIO_OBSTACLES_NONE
 } BrioObstacleStyle;
 
+/* A texture of a body or an obstacle by name; without a name, of all bodies that have texture
+ * coordinates and no texture of their own. */
+typedef struct BrioStageTexture {
+    const char *name;
+    const BrioTexture *texture;
+} BrioStageTexture;
+
 #define BRIO_STAGE_ANGLE 26.0 /* degrees: of the picture's height */
 
 typedef struct BrioStageDef {
@@ -35,6 +42,8 @@ typedef struct BrioStageDef {
     bool own_scales;           /* colours by value: a scale for each body */
     bool checks;               /* bodies have checks of their undeformed shape */
     double shutter;            /* s: how long a picture is exposed; 0: an instant */
+    const BrioStageTexture *texture; /* the stage keeps using them */
+    int texture_count;
 } BrioStageDef;
 BrioStageDef brio__stage_defaults(void);
 
