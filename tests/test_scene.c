@@ -331,7 +331,8 @@ static const Case cases[] = {
     {"no such constraint", ROD("{type: road, a: [chain, 1], b: [chain, 2]}"), NULL, NULL, NULL,
      "scene.yaml:8:12: constraints[0].type: no constraint \"road\"; did you mean \"rod\"?"},
     {"rod of one end", ROD("{type: rod, a: [chain, 1]}"), NULL, NULL, NULL,
-     "scene.yaml:8:5: constraints[0]: missing key \"b\": The other end."},
+     "scene.yaml:8:5: constraints[0]: missing key \"b\": The other end. Or give at: [x, y, z], the "
+     "position in the world where body a is held"},
     {"rod to itself", ROD("{type: rod, a: [chain, 2], b: {vertex: 2}}"), NULL, NULL, NULL,
      "scene.yaml:8:5: constraints[0]: both ends of the rod are vertex 2 of body \"chain\": a rod "
      "needs two vertices"},

@@ -22,21 +22,44 @@ BrioStatus brio__newton_refactor(const BrioProblem *p, const double *q)
     return status;
 }
 
+/* Mass that is added to a matrix, as a fraction of it, and how often more of it was tried. */
+typedef struct Shift {
+    double mass;
+    int attempts;
+} Shift;
+
+static bool shift_more(Shift *shift)
+{
+    shift->mass = shift->mass > 0 ? 10 * shift->mass : 1e-6;
+    return ++shift->attempts < 24;
+}
+
 /* Factors. Only with all of the Hessian projected the matrix must be positive definite, and mass is
  * added until it is (only static problems ever need it). */
-static BrioStatus factor(const BrioProblem *p, const double *q, double projected)
+static BrioStatus factor(const BrioProblem *p, const double *q, double projected, Shift *shift)
 {
     BrioSolver *s = p->solver;
-    double shift = 0;
-    for (int attempt = 0; attempt < 24; attempt++) {
+    do {
         BRIO_CHECK(brio__problem_look(p));
         BRIO_CHECK(brio__partition_agree(s->system->partition,
-                                         brio__problem_hessian(p, q, projected, shift)));
+                                         brio__problem_hessian(p, q, projected, shift->mass)));
         BrioStatus status = brio__newton_refactor(p, q);
         if (status != BRIO_NOT_POSITIVE_DEFINITE || projected < 1) return status;
-        shift = shift > 0 ? 10 * shift : 1e-6;
-    }
+    } while (shift_more(shift));
     return BRIO_NOT_POSITIVE_DEFINITE;
+}
+
+/* The step for a residual by the last factor. */
+static BrioStatus solve_step(const BrioProblem *p, const double *q, const double *residual)
+{
+    BrioSolver *s = p->solver;
+    if (s->constraints)
+        return brio__constraints_solve(s->constraints, s->linear, residual, s->step);
+    brio__combine(s->system, -1, residual, 0, residual, s->step);
+    BrioStatus status = brio__linear_solve(s->linear, 1, s->step, s->step);
+    if (s->ranks && status == BRIO_OK) status = brio__ranks_update(s->ranks, p, q);
+    if (s->ranks && status == BRIO_OK) brio__ranks_correct(s->ranks, s->system, s->step);
+    return status;
 }
 
 /* The accuracy that a linear solve needs, of solvers that iterate [Eisenstat1996, choice 2]: what
@@ -59,22 +82,22 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
                                   double projected)
 {
     BrioSolver *s = p->solver;
+    Shift shift = {0};
+    BrioStatus status;
     set_accuracy(p, residual);
-    BrioStatus status = factor(p, q, projected);
-    if (status < 0 || (projected < 1 && status != BRIO_OK)) return status;
-    if (status == BRIO_STOPPED) return status;
-    if (status != BRIO_OK) return brio__problem_finish(p, BRIO_REASON_INDEFINITE, status);
-    double before = brio__seconds();
-    if (s->constraints) {
-        status = brio__constraints_solve(s->constraints, s->linear, residual, s->step);
-    } else {
-        brio__combine(s->system, -1, residual, 0, residual, s->step);
-        status = brio__linear_solve(s->linear, 1, s->step, s->step);
-        if (s->ranks && status == BRIO_OK) status = brio__ranks_update(s->ranks, p, q);
-        if (s->ranks && status == BRIO_OK) brio__ranks_correct(s->ranks, s->system, s->step);
-    }
+    bool again;
+    do {
+        status = factor(p, q, projected, &shift);
+        if (status < 0 || (projected < 1 && status != BRIO_OK)) return status;
+        if (status == BRIO_STOPPED) return status;
+        if (status != BRIO_OK) return brio__problem_finish(p, BRIO_REASON_INDEFINITE, status);
+        double before = brio__seconds();
+        status = solve_step(p, q, residual);
+        s->totals.solve += brio__seconds() - before;
+        /* an iterative solver may see only here that the matrix is singular but for round-off */
+        again = status == BRIO_NOT_POSITIVE_DEFINITE && projected == 1 && !s->constraints;
+    } while (again && shift_more(&shift));
     s->linear->options.tol = s->options.linear_tol; /* of others */
-    s->totals.solve += brio__seconds() - before;
     if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
         return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
     /* an iterative solver sees it late */

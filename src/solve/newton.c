@@ -209,7 +209,8 @@ static void turn(Descent *d, double *t, BrioValue *next)
     BrioSolver *s = d->s;
     double expected = d->allowed * (1 - d->allowed / 2) * fabs(d->slope);
     double straight = *t, best = *t > 0 ? next->value : d->now.value;
-    if (d->drowned || !(d->now.value - best < 0.8 * expected)) return;
+    bool worse = d->now.value - best < 0.8 * expected;
+    if (!worse || d->drowned || d->p->mass == 0) return;
     BrioLimit limit = s->limit;
     double limit_step = s->limit_step;
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *d->q;
