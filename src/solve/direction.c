@@ -78,6 +78,20 @@ static void set_accuracy(const BrioProblem *p, const double *residual)
     s->linear->options.tol = more ? fmax(tol, fmin(max, 0.9 * change)) : tol;
 }
 
+/* Whether the step of a static problem leads a thousand times as far as all bodies are apart: the
+ * matrix is singular but for round-off. */
+static bool leads_nowhere(const BrioProblem *p)
+{
+    const BrioSolver *s = p->solver;
+    double low = INFINITY, high = -INFINITY;
+    if (p->mass > 0 || s->system->partition) return false;
+    for (int64_t i = 0; i < p->state->coordinates; i++) {
+        low = fmin(low, p->state->q[i]);
+        high = fmax(high, p->state->q[i]);
+    }
+    return !(brio__norm_max(s->system, s->step) <= 1e3 * (high - low));
+}
+
 BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const double *residual,
                                   double projected)
 {
@@ -94,7 +108,8 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
         double before = brio__seconds();
         status = solve_step(p, q, residual);
         s->totals.solve += brio__seconds() - before;
-        /* an iterative solver may see only here that the matrix is singular but for round-off */
+        /* that the matrix is singular but for round-off may be seen only here */
+        if (status == BRIO_OK && leads_nowhere(p)) status = BRIO_NOT_POSITIVE_DEFINITE;
         again = status == BRIO_NOT_POSITIVE_DEFINITE && projected == 1 && !s->constraints;
     } while (again && shift_more(&shift));
     s->linear->options.tol = s->options.linear_tol; /* of others */
