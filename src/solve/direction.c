@@ -2,6 +2,7 @@
 #include "direction.h"
 
 #include "../linear/overlay.h"
+#include "free_motions.h"
 #include "ranks.h"
 
 #include <string.h>
@@ -78,18 +79,12 @@ static void set_accuracy(const BrioProblem *p, const double *residual)
     s->linear->options.tol = more ? fmax(tol, fmin(max, 0.9 * change)) : tol;
 }
 
-/* Whether the step of a static problem leads a thousand times as far as all bodies are apart: the
- * matrix is singular but for round-off. */
-static bool leads_nowhere(const BrioProblem *p)
+/* Whether the step of a static problem says that the matrix is singular but for round-off. */
+static bool is_singular(const BrioProblem *p)
 {
-    const BrioSolver *s = p->solver;
-    double low = INFINITY, high = -INFINITY;
-    if (p->mass > 0 || s->system->partition) return false;
-    for (int64_t i = 0; i < p->state->coordinates; i++) {
-        low = fmin(low, p->state->q[i]);
-        high = fmax(high, p->state->q[i]);
-    }
-    return !(brio__norm_max(s->system, s->step) <= 1e3 * (high - low));
+    const BrioSystem *system = p->solver->system;
+    if (p->mass > 0 || system->partition) return false;
+    return brio__leads_nowhere(p->state, brio__norm_max(system, p->solver->step));
 }
 
 BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const double *residual,
@@ -109,7 +104,7 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
         status = solve_step(p, q, residual);
         s->totals.solve += brio__seconds() - before;
         /* that the matrix is singular but for round-off may be seen only here */
-        if (status == BRIO_OK && leads_nowhere(p)) status = BRIO_NOT_POSITIVE_DEFINITE;
+        if (status == BRIO_OK && is_singular(p)) status = BRIO_NOT_POSITIVE_DEFINITE;
         again = status == BRIO_NOT_POSITIVE_DEFINITE && projected == 1 && !s->constraints;
     } while (again && shift_more(&shift));
     s->linear->options.tol = s->options.linear_tol; /* of others */

@@ -153,17 +153,21 @@ bool brio__free_motions(BrioSolver *s, const BrioState *state, const double *q, 
     return any;
 }
 
-/* Whether a coordinate went so far that nobody would look for the body there. A matrix that is
- * singular but for round-off moves bodies by some of their lengths, which a warning names. */
-static bool went_far(const BrioState *state, const double *q)
+bool brio__leads_nowhere(const BrioState *state, double way)
 {
-    double low = INFINITY, high = -INFINITY, way = 0;
+    double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < state->coordinates; i++) {
         low = fmin(low, state->q[i]);
         high = fmax(high, state->q[i]);
-        way = fmax(way, fabs(q[i] - state->q[i]));
     }
     return !(way <= 1e3 * (high - low));
+}
+
+static bool went_far(const BrioState *state, const double *q)
+{
+    double way = 0;
+    for (int64_t i = 0; i < state->coordinates; i++) way = fmax(way, fabs(q[i] - state->q[i]));
+    return brio__leads_nowhere(state, way);
 }
 
 BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, double time,
