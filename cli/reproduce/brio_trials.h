@@ -37,6 +37,8 @@ typedef struct Outcome {
     double seconds;         /* how far it came */
 } Outcome;
 
+double trial_length(const double a[3]);
+
 /* A cube of 64 vertices, stretched along x, spun about its centre. NULL, reported as missed, if it
  * cannot be made. */
 BrioSim *trial_cube(Report *report, const Trial *trial, const char *integrator, double inverse_h);

@@ -31,8 +31,9 @@ static bool measure(const Tableau *t, double alpha, double z, BrioAmplification 
 static void by_matrix(Report *r)
 {
     static const double steps[] = {0.1, 0.3, 1, 3, 10, 30, 100};
-    report_section(r, "elastic over kinetic energy of a vibration, alpha = 1: the matrix of a step "
-                      "and |R(i z)|^2, z = h w");
+    if (!report_part(r, "elastic over kinetic energy of a vibration, alpha = 1: the matrix of a "
+                        "step and |R(i z)|^2, z = h w"))
+        return;
     for (size_t i = 0; i < BRIO_COUNT(tableaus); i++) {
         double worst = 0;
         int known = 0;
@@ -176,7 +177,8 @@ static void by_mode(Report *r)
     static const double rates[] = {30, 300, 3000};
     static const char *const methods[] = {"a-1", "a-search"};
     Spectrum s;
-    report_section(r, "modes of the soft cube, small vibrations, 3000 steps of A-1 and A-search");
+    if (!report_part(r, "modes of the soft cube, small vibrations, 3000 steps of A-1 and A-search"))
+        return;
     if (!create_spectrum(r, &free_cubes[0], &s)) return;
     for (size_t i = 0; i < BRIO_COUNT(rates); i++)
         for (size_t m = 0; m < BRIO_COUNT(methods); m++) {
@@ -234,7 +236,7 @@ static void free_cube(Report *r, const Trial *t, FILE *file)
 {
     Spectrum s;
     double expected = NAN, found = NAN;
-    report_section(r, "%s; 1/%g s: elastic fraction of vibration", t->name, t->inverse_h);
+    if (!report_part(r, "%s; 1/%g s: elastic fraction of vibration", t->name, t->inverse_h)) return;
     if (create_spectrum(r, t, &s)) {
         BrioSim *sim = trial_cube(r, t, "a-search", t->inverse_h);
         if (sim) run_spectrum(r, &s, sim, (int64_t)(t->seconds * t->inverse_h), &expected, &found);
@@ -281,5 +283,6 @@ REPRODUCTION(brio_where){
              "step, by the modes of a cube, and on the free cubes of brio-momentum beside a fine "
              "reference.",
     .minutes = 8,
+    .parts = true,
     .run = run,
 };
