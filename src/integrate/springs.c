@@ -1,4 +1,8 @@
-/* Springs, hands and planes one at a time, for integrators with the trait BRIO_SPRINGS_ONLY. */
+/* Springs, tets, hands and planes one at a time, for integrators with the trait BRIO_SPRINGS_ONLY.
+ */
+#include "springs.h"
+
+#include "brio/tets.h"
 #include "stepper.h"
 
 #include <string.h>
@@ -8,6 +12,11 @@ static int64_t coordinate_of(const BrioSystem *system, int32_t vertex)
 {
     int32_t k = system->map_start[vertex];
     return system->map_start[vertex + 1] > k ? 3 * (int64_t)system->map_block[k] : -1;
+}
+
+bool brio__takes_tets(const BrioEnergy *energy)
+{
+    return energy->element == BRIO_ELEMENT_TET && !strcmp(energy->name, "stable-neo-hookean");
 }
 
 int brio_stepper_spring(const BrioStepper *s, int64_t i, BrioSpring *spring)
@@ -33,6 +42,39 @@ int brio_stepper_spring(const BrioStepper *s, int64_t i, BrioSpring *spring)
             spring->vertex[k] = vertex;
             spring->coordinate[k] = coordinate_of(system, vertex);
             spring->mass[k] = system->vertex_mass[vertex];
+        }
+        return 1;
+    }
+    return 0;
+}
+
+int brio_stepper_tet(const BrioStepper *s, int64_t i, BrioTet *tet)
+{
+    BRIO_NEEDS_OR(s && tet, 0);
+    const BrioSystem *system = s->system;
+    for (int t = 0; i >= 0 && t < system->term_count; t++) {
+        const BrioTerm *term = &system->term[t];
+        if (!brio__takes_tets(term->energy)) continue;
+        if (i >= term->elements) {
+            i -= term->elements;
+            continue;
+        }
+        const double *rest = term->rest + i / LANES * term->energy->rest * LANES + i % LANES;
+        tet->volume = rest[0];
+        tet->mu = s->state->param[term->params];
+        tet->lambda = s->state->param[term->params + 1];
+        for (int k = 0; k < 4; k++) {
+            int32_t vertex = brio__term_vertex(term, i, k);
+            tet->vertex[k] = vertex;
+            tet->coordinate[k] = coordinate_of(system, vertex);
+            tet->mass[k] = system->vertex_mass[vertex];
+        }
+        for (int r = 0; r < 3; r++) {
+            tet->slope[0][r] = 0;
+            for (int k = 1; k < 4; k++) {
+                tet->slope[k][r] = rest[(1 + 3 * (k - 1) + r) * LANES];
+                tet->slope[0][r] -= tet->slope[k][r];
+            }
         }
         return 1;
     }

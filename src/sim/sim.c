@@ -6,8 +6,10 @@
 #include "../damping/forces.h"
 #include "../field.h"
 #include "../handle.h"
+#include "../integrate/springs.h"
 #include "../potential/forces.h"
 #include "apart.h"
+#include "brio/tets.h"
 #include "control.h"
 #include "joints.h"
 #include "ledger.h"
@@ -136,14 +138,22 @@ static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *
                            "%s moves vertices whole, and `fix` with `axes` fixes some of their "
                            "coordinates; use another integrator",
                            integrator->name);
+    bool tets = traits & BRIO_TAKES_TETS;
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
-        if (energy->element != BRIO_ELEMENT_SPRING)
-            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "%s moves bodies of springs only, and body \"%s\" is of %s; make it "
-                               "kind: springs with material hooke, or use another integrator",
-                               integrator->name, system->body[b].name, energy->name);
+        if (energy->element == BRIO_ELEMENT_SPRING || (tets && brio__takes_tets(energy))) continue;
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s moves bodies of springs only%s, and body \"%s\" is of %s; make it "
+                           "kind: springs with material hooke, or use another integrator",
+                           integrator->name, tets ? " and solids of stable-neo-hookean" : "",
+                           system->body[b].name, energy->name);
     }
+    for (int64_t v = 0; tets && v < system->vertex_count; v++)
+        if (system->map_start[v + 1] - system->map_start[v] > 1)
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                               "%s moves vertices one by one, and a cage moves those of its "
+                               "surface; use another integrator",
+                               integrator->name);
     return BRIO_OK;
 }
 
