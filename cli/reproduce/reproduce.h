@@ -32,7 +32,7 @@ const Reproduction *reproduction_at(int i); /* NULL past the last */
 
 /* A heading for the lines that follow. */
 void report_section(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A heading of a part that can be run alone; false, without a heading, if it is not wanted. */
+/* A heading of a part that can be run alone; false, and no heading, if --only leaves it out. */
 bool report_part(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The paper gives a number: met if |ours - paper| <= tolerance. */
 void report_value(Report *report, double paper, double ours, double tolerance, const char *format,

@@ -1,10 +1,12 @@
-/* Which solids position-based integrators take (springs.c). */
+/* Which scenes integrators that move springs and tets one at a time take (springs.c). */
 #ifndef BRIO_SPRINGS_H
 #define BRIO_SPRINGS_H
 
-#include "../energy/energy.h"
+#include "stepper.h"
 
-/* Whether brio_stepper_tet gives the tets of an energy. */
-bool brio__takes_tets(const BrioEnergy *energy);
+/* Whether there is nothing but springs and planes, and tets if the integrator takes them; fine for
+ * integrators without BRIO_SPRINGS_ONLY. */
+BrioStatus brio__springs_fit(const BrioSystem *system, const BrioIntegrator *integrator,
+                             unsigned traits, BrioError *error);
 
 #endif
