@@ -198,8 +198,8 @@ static void decay_by_body(void **state)
     brio_sim_free(sim);
 }
 
-/* Cubes that hang at two heights, with `ground: rest`: each decays to the energy at which it settles
- * alone. */
+/* Cubes that hang at two heights, with `ground: rest`: each decays to the energy at which it
+ * settles alone. */
 static void settled_grounds(void **state)
 {
     (void)state;
