@@ -328,7 +328,7 @@ class Bakes(Case):
 
     def test_refused_bake_keeps_the_old_one(self):
         """A bake that never gets a frame of its own leaves the one before as it was, bytes and
-        all: begun anew, begun from a frame, and after a crash in between."""
+        all: started again, started from a frame, and after a crash in between."""
         body = cloth(pins=scene.split_pins([0, 8], [1, 1]))
         work, _ = self.bake([body])
         work.finish("baked")
