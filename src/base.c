@@ -161,8 +161,8 @@ static int edit_distance(const char *a, const char *b)
 const char *brio__nearest(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
-    size_t length = strlen(word);
-    int min = length < 4 ? 2 : (int)length / 3 + 2; /* farther than this is no typing mistake */
+    size_t length = strlen(word + strspn(word, "-")); /* of an option: without its dashes */
+    int min = length < 4 ? 2 : (int)length / 3 + 2;   /* farther than this is no typing mistake */
     for (int i = 0; i < count; i++) {
         int distance = edit_distance(word, names[i]);
         if (distance < min) {
@@ -172,7 +172,7 @@ const char *brio__nearest(const char *word, const char *const *names, int count)
     }
     /* a part of a name, as euler of backward-euler, or another ending, as body for bodies */
     for (int i = 0; i < count && !nearest && length >= 3; i++)
-        if (strstr(names[i], word) || !strncmp(names[i], word, BRIO_MAX(3, length - 1)))
+        if (strstr(names[i], word) || !strncmp(names[i], word, BRIO_MAX(3, strlen(word) - 1)))
             nearest = names[i];
     return nearest;
 }

@@ -149,3 +149,21 @@ BrioSim *trial_cube(Report *r, const Trial *t, const char *integrator, double in
     brio_sim_set_velocities(sim, 0, v, NULL);
     return sim;
 }
+
+/* ---- integrators ------------------------------------------------------------------------ */
+
+BrioStatus trial_euler(BrioStepper *s, double h)
+{
+    double *q = brio_stepper_scratch(s, TRIAL_Q), *w = brio_stepper_scratch(s, TRIAL_W);
+    double *p = brio_stepper_scratch(s, TRIAL_P), *target = brio_stepper_scratch(s, TRIAL_P + 1);
+    const double *q_n = brio_stepper_q(s);
+    double t = brio_stepper_time(s);
+    BrioObjective objective = {.target = target, .s = h * h, .a = 1, .time = t + h, .h = h};
+    brio_stepper_combine(s, 1, q_n, h, brio_stepper_v(s), target);
+    BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
+    brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
+    brio_stepper_potential(s, q_n, t, p);
+    brio_stepper_potential(s, q, t + h, target);
+    brio_stepper_combine(s, h, p, -h, target, p);
+    return BRIO_OK;
+}

@@ -2,7 +2,7 @@
  * stiffnesses, A-1 with the forces that acted is stable on these, and with gradients at the end it
  * is not. By formula on one vertex, by the matrix of a step on a net, and by long runs. Not of a
  * paper: brio's own. */
-#include "reproduce.h"
+#include "brio_trials.h"
 
 #include <complex.h>
 #include <string.h>
@@ -14,20 +14,11 @@ static const double SMALL = 1e-7;     /* m: forces are linear to about this, rel
 
 static BrioStatus gradient_step(BrioStepper *s, double h)
 {
-    double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1);
-    double *target = brio_stepper_scratch(s, 2), *g = brio_stepper_scratch(s, 3);
-    double *dv = brio_stepper_scratch(s, 4), t = brio_stepper_time(s);
-    const double *q_n = brio_stepper_q(s);
-    BrioObjective objective = {.target = target, .s = h * h, .a = 1, .time = t + h, .h = h};
-    brio_stepper_combine(s, 1, q_n, h, brio_stepper_v(s), target);
-    BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
-    brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
-    brio_stepper_potential(s, q_n, t, dv);
-    brio_stepper_potential(s, q, t + h, g);
-    brio_stepper_combine(s, h, dv, -h, g, dv);
-    brio_stepper_mass_solve(s, dv, dv);
-    brio_stepper_combine(s, 1, w, -1, dv, w);
-    return brio_stepper_accept(s, h, q, w);
+    BRIO_CHECK(trial_euler(s, h));
+    double *w = brio_stepper_scratch(s, TRIAL_W), *p = brio_stepper_scratch(s, TRIAL_P);
+    brio_stepper_mass_solve(s, p, p);
+    brio_stepper_combine(s, 1, w, -1, p, w);
+    return brio_stepper_accept(s, h, brio_stepper_scratch(s, TRIAL_Q), w);
 }
 
 static const BrioIntegrator by_gradients = {

@@ -10,20 +10,12 @@
 /* dv through the factor of the solve, (M + h^2 K)^-1 M dv: 1/(1 + z^2) of it. */
 static BrioStatus filtered_step(BrioStepper *s, double h)
 {
-    double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1);
-    double *target = brio_stepper_scratch(s, 2), *g = brio_stepper_scratch(s, 3);
-    double *dv = brio_stepper_scratch(s, 4), t = brio_stepper_time(s);
-    const double *q_n = brio_stepper_q(s);
-    BrioObjective objective = {.target = target, .s = h * h, .a = 1, .time = t + h, .h = h};
-    brio_stepper_combine(s, 1, q_n, h, brio_stepper_v(s), target);
-    BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
-    brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
-    brio_stepper_potential(s, q_n, t, dv);
-    brio_stepper_potential(s, q, t + h, g);
-    brio_stepper_combine(s, h, dv, -h, g, dv);
-    BRIO_CHECK(brio_stepper_factor(s, q, t + h, h * h));
-    BRIO_CHECK(brio_stepper_factored_solve(s, dv, dv));
-    brio_stepper_combine(s, 1, w, -1, dv, w);
+    BRIO_CHECK(trial_euler(s, h));
+    double *q = brio_stepper_scratch(s, TRIAL_Q), *w = brio_stepper_scratch(s, TRIAL_W);
+    double *p = brio_stepper_scratch(s, TRIAL_P);
+    BRIO_CHECK(brio_stepper_factor(s, q, brio_stepper_time(s) + h, h * h));
+    BRIO_CHECK(brio_stepper_factored_solve(s, p, p));
+    brio_stepper_combine(s, 1, w, -1, p, w);
     return brio_stepper_accept(s, h, q, w);
 }
 
