@@ -444,6 +444,27 @@ static void tets_rest(void **unused)
     brio_sim_free(sim);
 }
 
+/* Other solids are refused with a sentence. */
+static void tets_are_stable_neo_hookean(void **unused)
+{
+    (void)unused;
+    static const char *const bodies[][2] = {
+        {"shape: {type: box}\n    material: {type: neo-hookean}",
+         "springs only and solids of stable-neo-hookean"},
+        {"shape: {type: box}\n    kind: affine\n    material: {type: stable-neo-hookean}",
+         "springs only and solids of stable-neo-hookean"},
+    };
+    for (size_t i = 0; i < BRIO_COUNT(bodies); i++) {
+        char text[512];
+        BrioSim *sim = NULL;
+        BrioError error = {0};
+        snprintf(text, sizeof text, "integrator: xpbd\nbodies:\n  - %s\n", bodies[i][0]);
+        BrioStatus status = brio_sim_parse(text, strlen(text), "scene", &sim, &error);
+        assert_int_equal(status, BRIO_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(error.message, bodies[i][1]));
+    }
+}
+
 /* The volume of the cube of the next test. */
 static double volume_of(BrioSim *sim, const double *x)
 {
@@ -787,6 +808,7 @@ int main(void)
         cmocka_unit_test(momenta_of_xpbd),
         cmocka_unit_test(tets_converge),
         cmocka_unit_test(tets_rest),
+        cmocka_unit_test(tets_are_stable_neo_hookean),
         cmocka_unit_test(tets_keep_volume),
         cmocka_unit_test(exponential_is_exact),
         cmocka_unit_test(exponential_rings),
