@@ -27,7 +27,9 @@ typedef struct Group {
     bool complete; /* the overlay had all of its blocks when they were looked up */
     bool wide;     /* some vertex has several blocks, all of them those of an affine body */
     bool two;      /* all vertices have the blocks of one of two bodies, or none */
+    bool affine;   /* and each of these has the four of an affine body */
     int8_t split;  /* then, where the blocks of the second body begin */
+    int8_t entries; /* numbers that are summed of a block: 6 of symmetric ones */
     /* where the blocks of each node begin, unless there are two bodies */
     int8_t at[NODES];
 } Group;
@@ -35,6 +37,7 @@ typedef struct Group {
 typedef struct Shard {
     int64_t group; /* its first; the next one's is past the last */
     bool batch;    /* begins a batch */
+    bool core, full; /* some groups sum c c^T (x) K, and some others */
 } Shard;
 
 struct BrioPlan {
@@ -63,11 +66,45 @@ typedef struct Map {
     int at[NODES], count[NODES];
 } Map;
 
+/* The weights of a vertex of an affine body. */
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* How a pair of two affine bodies maps to their blocks: four weights of each node, zeros of a fixed
+ * one, and as bits which nodes are of the second body. */
+typedef struct Legs {
+    const double *weight[NODES];
+    unsigned second;
+} Legs;
+
+/* A pair whose Hessian by the blocks of two affine bodies is c c^T (x) K. K: its upper half, in the
+ * pair's lane of a pack. */
+typedef struct Product {
+    _Alignas(BRIO_ALIGN) double c[LANES];
+    const double *K;
+} Product;
+
 typedef struct Kernels {
     void (*full)(const Map *map, const double *H, double weight, double *sums);
-    void (*product)(const Map *map, int blocks, const double *rest, const double *H, double weight,
-                    double *sums);
+    void (*two)(const Legs *legs, const double *H, double weight, double *sums);
+    void (*reduce)(const Legs *legs, const double *w, double *c);
+    void (*products)(int count, const Product *pair, double weight, int blocks, double *sums);
+    void (*pull)(const BrioPairs *pairs, const BrioSystem *s, const Group *group, double *sums);
 } Kernels;
+
+static inline Legs legs_of(const BrioPairs *pairs, const BrioSystem *s, const Group *group,
+                           int64_t e)
+{
+    static const double none[4];
+    Legs legs = {.second = 0};
+    for (int i = 0; i < NODES; i++) {
+        int32_t v = brio__pairs_vertex(pairs, e, i), first = s->map_start[v];
+        bool fixed = s->map_start[v + 1] == first;
+        bool second = !fixed && s->map_block[first] != group->block[0];
+        legs.weight[i] = fixed ? none : s->map_weight + first;
+        legs.second |= (unsigned)second << i;
+    }
+    return legs;
+}
 
 #define KERNEL(name) name##_baseline
 #define KERNEL_TARGET
@@ -82,6 +119,11 @@ typedef struct Kernels {
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #include "assemble_kernel.h"
 #endif
+
+static const Kernels *kernels(void)
+{
+    return BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx512);
+}
 
 void brio__plan_free(BrioPlan *plan)
 {
@@ -222,7 +264,8 @@ static void *make_room(void *array, int64_t *room, int64_t count, size_t size)
 /* Numbers that a group sums: of affine bodies whole rows of blocks, eight to a row. */
 static int64_t group_sums(const Group *group)
 {
-    return group->wide ? 9 * LANES * group->blocks : 9 * brio__pairs(group->blocks);
+    return group->entries *
+           (group->wide ? LANES * group->blocks : (int64_t)brio__pairs(group->blocks));
 }
 
 /* The blocks of a group, from those of its first pair. */
@@ -241,6 +284,9 @@ static void fill_group(const BrioSystem *s, const BrioPairs *pairs, Group *group
     reach(s, vertex, &to);
     group->blocks = (int8_t)to.blocks;
     group->wide = to.wide;
+    group->affine = group->two && group->split == 4 && group->blocks % 4 == 0;
+    bool product = group->affine && pairs->term.energy->element == BRIO_ELEMENT_FRICTION;
+    group->entries = product ? 6 : 9;
     memcpy(group->block, to.block, sizeof group->block);
     for (int k = to.entries - 1; k >= 0; k--)
         group->at[to.entry[k].node] = (int8_t)to.entry[k].block;
@@ -275,13 +321,16 @@ static BrioStatus make_shards(BrioPlan *plan)
             bool batch = !last || sums >= BATCH_SUMS;
             if (batch) sums = 0;
             first_sum = sums;
-            plan->shard[plan->shards++] = (Shard){g, batch};
+            plan->shard[plan->shards++] = (Shard){.group = g, .batch = batch};
         }
+        Shard *shard = &plan->shard[plan->shards - 1];
+        shard->core |= group->entries == 6;
+        shard->full |= group->entries != 6;
         group->sum = sums;
         sums += (group_sums(group) + LANES - 1) / LANES * LANES;
         largest = BRIO_MAX(largest, sums);
     }
-    plan->shard[plan->shards] = (Shard){plan->groups, true};
+    plan->shard[plan->shards] = (Shard){.group = plan->groups, .batch = true};
     MAKE_ROOM(plan->sum, plan->sum_room, largest);
     return BRIO_OK;
 }
@@ -380,13 +429,12 @@ typedef struct SumWork {
     const Kernels *kernels;
     BrioBatch batch;
     double weight;
-    bool product;
     BrioOverlay *overlay;
     int64_t first_shard, end_shard; /* of the batch at hand */
     int parts;                      /* of the overlay's blocks */
 } SumWork;
 
-/* A pair of affine bodies, or of one and something else. */
+/* A pair of an affine body and something else. */
 static void add_wide(const SumWork *work, const Group *group, int64_t e, const double *H,
                      double *sum)
 {
@@ -404,11 +452,7 @@ static void add_wide(const SumWork *work, const Group *group, int64_t e, const d
         else
             memcpy(to, s->map_weight + first, (size_t)map.count[k] * sizeof *to);
     }
-    if (work->product)
-        work->kernels->product(&map, group->blocks, brio__pairs_rest(work->pairs, e) + LANES, H,
-                               work->weight, sum);
-    else
-        work->kernels->full(&map, H, work->weight, sum);
+    work->kernels->full(&map, H, work->weight, sum);
 }
 
 /* A pair of vertices with blocks of their own, or of cages: each once, though nodes may be the
@@ -435,25 +479,59 @@ static void add_plain(const SumWork *work, const Group *group, int64_t e, const 
         }
 }
 
+/* Results of the kernel for some packs from `first` on. */
+typedef struct Packs {
+    int64_t first;
+    _Alignas(BRIO_ALIGN) double hessian[PACKS * HESSIAN * LANES];
+    _Alignas(BRIO_ALIGN) double core[PACKS * 6 * LANES];
+} Packs;
+
+/* Adds the pairs [begin, end) of a group. */
+static void add_pairs(const SumWork *work, const Group *group, int64_t begin, int64_t end,
+                      const Packs *packs)
+{
+    double *sum = work->plan->sum + group->sum;
+    Product product[PACKS * LANES];
+    for (int64_t e = begin; e < end; e++) {
+        int64_t pack = e / LANES - packs->first;
+        const double *H = packs->hessian + pack * HESSIAN * LANES + e % LANES;
+        if (!group->affine) {
+            (group->wide ? add_wide : add_plain)(work, group, e, H, sum);
+            continue;
+        }
+        Legs legs = legs_of(work->pairs, work->system, group, e);
+        if (group->entries == 6) {
+            product[e - begin].K = packs->core + pack * 6 * LANES + e % LANES;
+            work->kernels->reduce(&legs, brio__pairs_rest(work->pairs, e) + LANES,
+                                  product[e - begin].c);
+        } else {
+            work->kernels->two(&legs, H, work->weight, sum);
+        }
+    }
+    if (group->entries == 6)
+        work->kernels->products((int)(end - begin), product, work->weight, group->blocks, sum);
+}
+
 static void sum_shard(const SumWork *work, const Shard *shard)
 {
     const Group *group = work->plan->group + shard[0].group;
     const Group *past = work->plan->group + shard[1].group;
-    _Alignas(BRIO_ALIGN) double hessian[PACKS * HESSIAN * LANES];
+    Packs packs;
     for (const Group *g = group; g < past; g++)
         memset(work->plan->sum + g->sum, 0, (size_t)group_sums(g) * sizeof *work->plan->sum);
-    int64_t end = (past->first + LANES - 1) / LANES;
-    for (int64_t first = group->first / LANES; first < end; first += PACKS) {
+    int64_t end = (past->first + LANES - 1) / LANES, e = group->first;
+    for (packs.first = e / LANES; packs.first < end; packs.first += PACKS) {
         BrioBatch batch = work->batch;
-        batch.begin = first;
-        batch.end = BRIO_MIN(end, first + PACKS);
-        batch.hessian = hessian;
+        batch.begin = packs.first;
+        batch.end = BRIO_MIN(end, packs.first + PACKS);
+        batch.hessian = shard->full ? packs.hessian : NULL;
+        batch.core = shard->core ? packs.core : NULL;
         work->pairs->term.energy->eval(&batch);
-        int64_t e = BRIO_MAX(first * LANES, work->plan->group[shard->group].first);
-        for (; e < BRIO_MIN(past->first, batch.end * LANES); e++) {
+        for (int64_t last = BRIO_MIN(past->first, batch.end * LANES); e < last;) {
             while (e >= group[1].first) group++;
-            const double *H = hessian + (e / LANES - first) * HESSIAN * LANES + e % LANES;
-            (group->wide ? add_wide : add_plain)(work, group, e, H, work->plan->sum + group->sum);
+            int64_t next = BRIO_MIN(last, group[1].first);
+            add_pairs(work, group, e, next, &packs);
+            e = next;
         }
     }
 }
@@ -472,21 +550,23 @@ static void add_part(void *context, int64_t begin, int64_t end)
 {
     const SumWork *work = context;
     const BrioPlan *plan = work->plan;
+    static const int places[2][9] = {{0, 1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 2, 1, 3, 4, 2, 4, 5}};
     double *values = brio__overlay_values(work->overlay);
     int64_t past = plan->shard[work->end_shard].group;
     for (int64_t part = begin; part < end; part++)
         for (int64_t g = plan->shard[work->first_shard].group; g < past; g++) {
             const Group *group = &plan->group[g];
             const int32_t *slot = plan->slot + group->slot;
+            const int *place = places[group->entries == 6];
             for (int a = 0; a < group->blocks; a++)
                 for (int b = 0; b <= a; b++, slot++) {
                     if (work->parts > 1 && (*slot >> 4) % work->parts != part) continue;
                     double *to = values + 9 * (int64_t)(*slot / 2);
                     const double *from = plan->sum + group->sum;
                     int stride = group->wide ? LANES : 1;
-                    from += group->wide ? 9 * LANES * a + b : 9 * brio__pair(a, b);
+                    from += group->wide ? group->entries * LANES * a + b : 9 * brio__pair(a, b);
                     for (int i = 0; i < 9; i++)
-                        to[i] += from[(*slot % 2 ? i % 3 * 3 + i / 3 : i) * stride];
+                        to[i] += from[place[*slot % 2 ? i % 3 * 3 + i / 3 : i] * stride];
                 }
         }
 }
@@ -502,14 +582,14 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
     SumWork work = {.pairs = pairs,
                     .system = s,
                     .plan = plan,
-                    .kernels = BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx512),
+                    .kernels = kernels(),
                     .batch = {.node = term->node,
                               .rest = term->rest,
                               .params = param,
                               .x = x,
+                              .last = pairs->last,
                               .project = project},
                     .weight = weight,
-                    .product = term->energy->element == BRIO_ELEMENT_FRICTION,
                     .overlay = overlay};
     for (int64_t k = 0; k < plan->shards; k = work.end_shard) {
         work.first_shard = k;
@@ -527,12 +607,10 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
 typedef struct PullWork {
     const BrioPairs *pairs;
     const BrioSystem *system;
+    const Kernels *kernels;
     double *gradient;
     int parts; /* of the coordinate blocks */
 } PullWork;
-
-/* The weights of a vertex of an affine body. */
-typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* Sums of the wide groups. */
 static void pull_groups(void *context, int64_t begin, int64_t end)
@@ -544,6 +622,10 @@ static void pull_groups(void *context, int64_t begin, int64_t end)
          group++) {
         if (!group->wide) continue;
         double *sum = pairs->plan->pull + 3 * LANES * (group - pairs->plan->group);
+        if (group->affine) {
+            work->kernels->pull(pairs, s, group, sum);
+            continue;
+        }
         memset(sum, 0, 3 * LANES * sizeof *sum);
         for (int64_t e = group->first; e < group[1].first; e++)
             for (int k = 0; k < NODES; k++) {
@@ -600,7 +682,7 @@ BrioStatus brio__pairs_prepare(BrioPairs *pairs, const BrioSystem *s)
 
 void brio__pairs_pull(BrioPairs *pairs, const BrioSystem *s, double *gradient)
 {
-    PullWork work = {pairs, s, gradient, 1};
+    PullWork work = {pairs, s, kernels(), gradient, 1};
     if (pairs->term.elements == 0) return;
     int64_t groups = pairs->plan->groups;
     brio__parallel_for(groups, 256, pull_groups, &work);

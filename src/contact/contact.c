@@ -289,19 +289,20 @@ typedef struct Choice {
 } Choice;
 
 /* What candidates are: 0 if they do not act; of a vertex and a primitive 1 + the corners that it is
- * nearest to; of edges and edges, or of vertices and vertices, 1 + the kind. */
+ * nearest to, 1 of lone edges and vertices; of edges and edges, or of vertices and vertices, 1 + the
+ * kind. */
 static void choose_chunk(void *context, int64_t begin, int64_t end)
 {
     const Choice *choice = context;
     const BrioContact *c = choice->c;
     const BrioPairs *from = &c->candidate[choice->k].pairs;
     for (int64_t e = begin; e < end; e++) {
-        int kind = kind_of[choice->k];
+        int kind = kind_of[choice->k], nearest = c->chosen[e];
         c->chosen[e] = 0;
         if (!(from->distance[e] < choice->reach) || crease(c, choice->k, e) == 0) continue;
         if (kind == BRIO_PAIR_VERTEX_FACE) {
-            const int32_t *who = c->candidate[0].who + 2 * e;
-            kind = brio__features_nearest(c->surface, who[0], who[1], choice->x);
+            int32_t primitive = c->candidate[0].who[2 * e + 1];
+            kind = c->surface->primitive[primitive].corners < 3 ? 0 : nearest;
         } else if (kind == BRIO_PAIR_EDGE_EDGE) {
             double at[12];
             brio__pairs_positions(from, e, choice->x, at);
@@ -312,18 +313,20 @@ static void choose_chunk(void *context, int64_t begin, int64_t end)
 }
 
 /* Into c->chosen; returns how many candidates there are to look at. */
-static int64_t choose(BrioContact *c, int k, const double *x, double reach)
+static int64_t choose(BrioContact *c, int k, const double *param, const double *x, double reach)
 {
-    int64_t count = c->candidate[k].pairs.term.elements;
-    if (count > c->chosen_room) {
-        int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)count, sizeof *more);
+    BrioPairs *pairs = &c->candidate[k].pairs;
+    int64_t count = pairs->term.elements, room = pairs->term.packs * LANES;
+    if (room > c->chosen_room) {
+        int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)room, sizeof *more);
         if (!more) {
             c->out_of_memory = true;
             return 0;
         }
         c->chosen = more;
-        c->chosen_room = 2 * count;
+        c->chosen_room = 2 * room;
     }
+    brio__pairs_measure(pairs, param, x, k == 0 ? c->chosen : NULL);
     brio__parallel_for(count, 1024, choose_chunk, &(Choice){c, k, x, reach});
     return count;
 }
@@ -429,9 +432,10 @@ static BrioStatus file_pairs(BrioContact *c, int k, int64_t count)
 }
 
 /* Of vertices and primitives: the features that are left when all that are near are gathered. */
-static BrioStatus choose_pairs(BrioContact *c, int k, const double *x, double reach)
+static BrioStatus choose_pairs(BrioContact *c, int k, const double *param, const double *x,
+                               double reach)
 {
-    int64_t count = choose(c, k, x, reach);
+    int64_t count = choose(c, k, param, x, reach);
     if (k > 0) return file_pairs(c, k, count);
     BrioFeatureSearch search = {count, c->candidate[0].who, c->chosen, x, reach};
     BRIO_CHECK(brio__features_find(&c->features, &search));
@@ -447,8 +451,7 @@ static void refresh(BrioContact *c, const double *param, const double *x)
     ensure(c, param, x, NULL);
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_clear(&c->pair[k]);
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
-        brio__pairs_measure(&c->candidate[k].pairs, param, x);
-        if (choose_pairs(c, k, x, reach) != BRIO_OK) c->out_of_memory = true;
+        if (choose_pairs(c, k, param, x, reach) != BRIO_OK) c->out_of_memory = true;
     }
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_finish(&c->pair[k]);
     for (int32_t i = 0; i < s->vertex_count; i++)
@@ -497,7 +500,7 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k].pairs;
         int64_t last = -1;
-        brio__pairs_measure(from, param, x);
+        brio__pairs_measure(from, param, x, NULL);
         for (int64_t e = 0; e < from->term.elements; e++) {
             if (!(from->distance[e] < c->reach) || crease(c, k, e) == 0) continue;
             BRIO_CHECK(brio__pairs_reserve(from, c->system, e, last, overlay));
@@ -517,7 +520,7 @@ int64_t brio__contact_count(BrioContact *c, const double *param, const double *x
     if (nearest) nearest->term = NULL;
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) {
         BrioPairs *pairs = &c->pair[k];
-        brio__pairs_measure(pairs, param, x);
+        brio__pairs_measure(pairs, param, x, NULL);
         count += pairs->term.elements;
         for (int64_t e = 0; e < pairs->term.elements; e++) {
             if (!(pairs->distance[e] < *min_distance)) continue;

@@ -120,9 +120,10 @@ static Work work_on(const BrioPairs *pairs, const double *param, const double *x
                   .batch = {.node = term->node, .rest = term->rest, .params = param, .x = x}};
 }
 
-void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x)
+void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x, int8_t *nearest)
 {
     Work work = work_on(pairs, param, x);
+    work.batch.nearest = nearest;
     work.batch.distance = pairs->distance;
     brio__parallel_for(pairs->term.packs, GRAIN, run, &work);
 }

@@ -21,6 +21,7 @@ typedef struct BrioPairs {
     double *gradient; /* [pack][3*nodes][8] */
     struct BrioPlan
         *plan; /* of the sums of their Hessians (assemble.c); NULL until these are asked for */
+    const double *last; /* of friction: world positions of the Hessian before, or NULL */
     double *distance;  /* [pack][8] */
     double *clearance; /* of candidates, [pack][8]: how far apart they stay on a motion at least */
 } BrioPairs;
@@ -63,8 +64,9 @@ static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element
                3 * sizeof *out);
 }
 
-/* Distances of all pairs at x into pairs->distance. */
-void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x);
+/* Distances of all pairs at x into pairs->distance; of a vertex and a triangle also between which
+ * corners the nearest point lies, as bits, one for each pair of all packs; NULL: not asked for. */
+void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x, int8_t *nearest);
 /* The same of candidates, and into pairs->clearance how far apart they stay on x + [0,1] dx. */
 void brio__pairs_sweep(BrioPairs *pairs, const double *param, const double *x, const double *dx);
 /* Room for gradients by q and for Hessians: before the first of either of these pairs. */

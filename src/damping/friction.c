@@ -28,7 +28,6 @@
 #include "friction.h"
 
 #include "../contact/law.h"
-#include "../distance.h"
 #include "../potential/colliders.h"
 #include "hold.h"
 
@@ -161,22 +160,6 @@ static void set_rub(const Friction *f, const int32_t vertex[4], const double w[4
         }
 }
 
-/* The mollifier of nearly parallel edges, as in barrier_edge_edge. */
-static double mollifier(const double x[12], double bound)
-{
-    double square = brio__cross_square(x);
-    return square < bound ? square / bound * (2 - square / bound) : 1;
-}
-
-/* The distance of a pair, and the weights of its nodes in the vector between its closest points. */
-static double closest(int kind, const double x[12], double w[4])
-{
-    if (kind == BRIO_PAIR_VERTEX_FACE) return brio__closest_vertex_face(x, w);
-    if (kind != BRIO_PAIR_VERTEX_VERTEX) return brio__closest_edge_edge(x, w);
-    w[0] = 1, w[1] = -1, w[2] = w[3] = 0;
-    return hypot(hypot(x[0] - x[3], x[1] - x[4]), x[2] - x[5]);
-}
-
 typedef struct LagWork {
     Friction *f;
     const BrioPairs *pairs;
@@ -191,26 +174,30 @@ static void lag_chunk(void *context, int64_t begin, int64_t end)
     const LagWork *work = context;
     const Friction *f = work->f;
     const BrioSystem *s = f->system;
-    const BrioLaw *law = brio__law_at(s->law);
+    const BrioTerm *term = &work->pairs->term;
+    _Alignas(BRIO_ALIGN) double touch[LAG * LANES];
+    BrioBatch batch = {.begin = begin / LANES,
+                       .end = (end + LANES - 1) / LANES,
+                       .node = term->node,
+                       .rest = term->rest,
+                       .params = work->param,
+                       .x = f->x,
+                       .touch = touch};
     int64_t found = 0;
+    term->energy->eval(&batch);
     for (int64_t e = begin; e < end; e++) {
-        const double *rest = brio__pairs_rest(work->pairs, e);
+        const double *at = touch + (e / LANES - batch.begin) * LANES * LANES + e % LANES;
         int32_t vertex[4];
-        double x[12], w[4], n[3] = {0, 0, 0};
+        double w[4], n[3];
         f->rub[e].rest[0] = 0;
         brio__pairs_vertices(work->pairs, e, vertex);
-        brio__pairs_positions(work->pairs, e, f->x, x);
         int32_t other = vertex[work->kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2];
-        double mu = coefficient(s, f->owner[vertex[0]], f->owner[other]);
-        if (mu == 0) continue;
-        double d = closest(work->kind, x, w);
-        if (!(d > work->param[BRIO_CONTACT_THICKNESS])) continue;
         /* the pair's weight may be negative: it corrects others, which rub */
-        double force = rest[0] * law->force(work->param, mu, d);
-        if (work->kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, rest[LANES]);
-        for (int k = 0; k < 4; k++)
-            for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
+        double force =
+            coefficient(s, f->owner[vertex[0]], f->owner[other]) * at[7 * LANES];
         if (!(force > 0)) continue;
+        for (int k = 0; k < 4; k++) w[k] = at[k * LANES];
+        for (int r = 0; r < 3; r++) n[r] = at[(4 + r) * LANES];
         set_rub(f, vertex, w, n, force, &f->rub[e]);
         found++;
     }
@@ -449,25 +436,6 @@ static void see(Friction *f)
     memcpy(oldest, f->x, bytes);
 }
 
-/* How much of the bound contacts have along their slides. */
-static void bound_chunk(void *context, int64_t begin, int64_t end)
-{
-    const Friction *f = context;
-    const BrioTerm *term = &f->pairs.term;
-    for (int64_t e = begin; e < end; e++) {
-        Contact c = contact_at(&f->pairs, e);
-        double u[2], last[2];
-        slid(&c, f->seen[0], u);
-        slid(&c, f->seen[1], last);
-        double moved = hypot(u[0] - last[0], u[1] - last[1]);
-        for (int k = 0; k < 2; k++) u[k] -= c.start[k], last[k] -= c.start[k];
-        double y = hypot(u[0], u[1]);
-        bool grows = y >= hypot(last[0], last[1]) && u[0] * last[0] + u[1] * last[1] >= 0;
-        double *rest = term->rest + e / LANES * term->energy->rest * LANES + e % LANES;
-        rest[13 * LANES] = grows ? 0 : fmin(1, moved / y);
-    }
-}
-
 static BrioStatus assemble(void *self, const double *values, const BrioState *state,
                            const BrioMotion *motion, double weight, bool project,
                            BrioLinear *matrix)
@@ -478,7 +446,7 @@ static BrioStatus assemble(void *self, const double *values, const BrioState *st
     if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     see(f);
-    brio__parallel_for(f->pairs.term.elements, LAG, bound_chunk, f);
+    f->pairs.last = f->seen[1];
     return brio__pairs_assemble(&f->pairs, f->system, &eps, f->x, weight, true, matrix->overlay);
 }
 
