@@ -16,7 +16,7 @@
  * BATCH_SUMS numbers. Hessians are made PACKS packs at a time. */
 enum { NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2, MAX_BLOCKS = 8, PACKS = 4 };
 enum { REACH = 4 * NODES }; /* blocks of a pair of caged bodies, at most */
-enum { SHARD = 128, SHARD_SUMS = 1 << 14, BATCH_SUMS = 1 << 19, MAX_THREADS = 16 };
+enum { SHARD = 128, SHARD_SUMS = 1 << 14, BATCH_SUMS = 1 << 17, MAX_THREADS = 16 };
 
 typedef struct Group {
     int64_t first; /* pair; the next group's first is past the last */
@@ -52,8 +52,12 @@ struct BrioPlan {
     int32_t *slot;
     Shard *shard;
     double *sum;
-    int64_t pull_room;
+    int64_t pull_room, reduced_room, force_room;
     double *pull; /* gradients of the wide groups: [group][3][8] */
+    /* Of friction. */
+    bool core, full; /* some groups sum c c^T (x) K, and some others */
+    double *reduced; /* c of the pairs of the first: [pair][8] */
+    double *force;   /* the pull of each pair: [pack][3][8] */
 };
 
 /* How a pair of affine bodies maps to the blocks of its group: the weights of each node, which are
@@ -79,16 +83,16 @@ typedef struct Legs {
 /* A pair whose Hessian by the blocks of two affine bodies is c c^T (x) K. K: its upper half, in the
  * pair's lane of a pack. */
 typedef struct Product {
-    _Alignas(BRIO_ALIGN) double c[LANES];
-    const double *K;
+    const double *c, *K;
 } Product;
 
 typedef struct Kernels {
     void (*full)(const Map *map, const double *H, double weight, double *sums);
     void (*two)(const Legs *legs, const double *H, double weight, double *sums);
-    void (*reduce)(const Legs *legs, const double *w, double *c);
+    void (*reduce)(const BrioPairs *pairs, const BrioSystem *s, const Group *group);
     void (*products)(int count, const Product *pair, double weight, int blocks, double *sums);
     void (*pull)(const BrioPairs *pairs, const BrioSystem *s, const Group *group, double *sums);
+    void (*pull_products)(const BrioPlan *plan, const Group *group, double *sums);
 } Kernels;
 
 static inline Legs legs_of(const BrioPairs *pairs, const BrioSystem *s, const Group *group,
@@ -135,6 +139,8 @@ void brio__plan_free(BrioPlan *plan)
     brio__free(plan->shard);
     brio__free(plan->sum);
     brio__free(plan->pull);
+    brio__free(plan->reduced);
+    brio__free(plan->force);
     brio__free(plan);
 }
 
@@ -211,13 +217,15 @@ static inline bool two_frames(const BrioPairs *pairs, const BrioSystem *s, int64
     return both[0] >= 0;
 }
 
-BrioStatus brio__pairs_reserve(const BrioPairs *pairs, const BrioSystem *s, int64_t e, int64_t last,
-                               BrioOverlay *overlay)
+BrioStatus brio__pairs_reserve(const BrioPairs *pairs, const BrioSystem *s, int64_t e,
+                               BrioReserved *last, BrioOverlay *overlay)
 {
-    int64_t now[2], before[2];
-    if (last >= 0 && two_frames(pairs, s, e, now) && two_frames(pairs, s, last, before) &&
-        now[0] == before[0] && now[1] == before[1])
-        return BRIO_OK;
+    BrioReserved now;
+    now.any = two_frames(pairs, s, e, now.frame);
+    bool same = now.any && last->any && now.frame[0] == last->frame[0] &&
+                now.frame[1] == last->frame[1];
+    *last = now;
+    if (same) return BRIO_OK;
     Reach to;
     int32_t vertex[4];
     brio__pairs_vertices(pairs, e, vertex);
@@ -312,6 +320,7 @@ static BrioStatus make_shards(BrioPlan *plan)
     int64_t sums = 0, first_sum = 0, largest = 0;
     MAKE_ROOM(plan->shard, plan->shard_room, plan->groups + 1);
     plan->shards = 0;
+    plan->core = plan->full = false;
     for (int64_t g = 0; g < plan->groups; g++) {
         Group *group = &plan->group[g];
         const Shard *last = plan->shards ? &plan->shard[plan->shards - 1] : NULL;
@@ -326,6 +335,8 @@ static BrioStatus make_shards(BrioPlan *plan)
         Shard *shard = &plan->shard[plan->shards - 1];
         shard->core |= group->entries == 6;
         shard->full |= group->entries != 6;
+        plan->core |= group->entries == 6;
+        plan->full |= group->entries != 6;
         group->sum = sums;
         sums += (group_sums(group) + LANES - 1) / LANES * LANES;
         largest = BRIO_MAX(largest, sums);
@@ -376,11 +387,14 @@ static void look_up_slots(void *context, int64_t begin, int64_t end)
     for (int64_t g = begin; g < end; g++) {
         Group *group = &work->plan->group[g];
         int32_t *slot = work->plan->slot + group->slot;
+        int64_t guess[2] = {0}; /* blocks of two bodies were mostly made one after the other */
         group->complete = true;
         for (int a = 0; a < group->blocks; a++)
             for (int b = 0; b <= a; b++) {
                 int32_t row = group->block[a], column = group->block[b];
-                int64_t index = brio__overlay_find(work->overlay, row, column);
+                int64_t *next = &guess[a >= group->split && b < group->split];
+                int64_t index = brio__overlay_find(work->overlay, row, column, *next);
+                if (index >= 0) *next = index + 1;
                 group->complete &= index >= 0;
                 *slot++ = index < 0 ? -1 : (int32_t)(2 * index + (row < column));
             }
@@ -499,14 +513,13 @@ static void add_pairs(const SumWork *work, const Group *group, int64_t begin, in
             (group->wide ? add_wide : add_plain)(work, group, e, H, sum);
             continue;
         }
-        Legs legs = legs_of(work->pairs, work->system, group, e);
         if (group->entries == 6) {
-            product[e - begin].K = packs->core + pack * 6 * LANES + e % LANES;
-            work->kernels->reduce(&legs, brio__pairs_rest(work->pairs, e) + LANES,
-                                  product[e - begin].c);
-        } else {
-            work->kernels->two(&legs, H, work->weight, sum);
+            product[e - begin] = (Product){work->plan->reduced + LANES * e,
+                                           packs->core + pack * 6 * LANES + e % LANES};
+            continue;
         }
+        Legs legs = legs_of(work->pairs, work->system, group, e);
+        work->kernels->two(&legs, H, work->weight, sum);
     }
     if (group->entries == 6)
         work->kernels->products((int)(end - begin), product, work->weight, group->blocks, sum);
@@ -623,7 +636,10 @@ static void pull_groups(void *context, int64_t begin, int64_t end)
         if (!group->wide) continue;
         double *sum = pairs->plan->pull + 3 * LANES * (group - pairs->plan->group);
         if (group->affine) {
-            work->kernels->pull(pairs, s, group, sum);
+            if (group->entries == 6)
+                work->kernels->pull_products(pairs->plan, group, sum);
+            else
+                work->kernels->pull(pairs, s, group, sum);
             continue;
         }
         memset(sum, 0, 3 * LANES * sizeof *sum);
@@ -672,12 +688,33 @@ static void add_pulls(void *context, int64_t begin, int64_t end)
     }
 }
 
+static void reduce_groups(void *context, int64_t begin, int64_t end)
+{
+    const PullWork *work = context;
+    const Group *group = work->pairs->plan->group;
+    for (int64_t g = begin; g < end; g++)
+        if (group[g].entries == 6) work->kernels->reduce(work->pairs, work->system, &group[g]);
+}
+
 BrioStatus brio__pairs_prepare(BrioPairs *pairs, const BrioSystem *s)
 {
     if (pairs->term.elements == 0) return BRIO_OK;
     BRIO_CHECK(make_groups(pairs, s));
-    MAKE_ROOM(pairs->plan->pull, pairs->plan->pull_room, 3 * LANES * pairs->plan->groups);
+    BrioPlan *plan = pairs->plan;
+    MAKE_ROOM(plan->pull, plan->pull_room, 3 * LANES * plan->groups);
+    if (!plan->core) return BRIO_OK;
+    MAKE_ROOM(plan->reduced, plan->reduced_room, LANES * pairs->term.elements);
+    MAKE_ROOM(plan->force, plan->force_room, 3 * LANES * pairs->term.packs);
+    PullWork work = {.pairs = pairs, .system = s, .kernels = kernels()};
+    brio__parallel_for(plan->groups, 128, reduce_groups, &work);
     return BRIO_OK;
+}
+
+void brio__pairs_ask(const BrioPairs *pairs, BrioBatch *batch)
+{
+    const BrioPlan *plan = pairs->plan;
+    if (!plan || plan->full) batch->gradient = pairs->gradient;
+    if (plan && plan->core) batch->pull = plan->force;
 }
 
 void brio__pairs_pull(BrioPairs *pairs, const BrioSystem *s, double *gradient)

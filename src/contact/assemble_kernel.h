@@ -105,13 +105,18 @@ INLINE lane KERNEL(spread)(const Legs *legs, int i)
     return (lane)((lane_int)both & half[legs->second >> i & 1]);
 }
 
-/* Of a pair of two affine bodies whose Hessian is w w^T (x) K: c = J^T w, such that
+/* Of the pairs of a group of two affine bodies whose Hessian is w w^T (x) K: c = J^T w, such that
  * J^T H J = c c^T (x) K. */
-KERNEL_TARGET static void KERNEL(reduce)(const Legs *legs, const double *w, double *c)
+KERNEL_TARGET static void KERNEL(reduce)(const BrioPairs *pairs, const BrioSystem *s,
+                                         const Group *group)
 {
-    lane sum = {0};
-    for (int i = 0; i < NODES; i++) sum += w[i * LANES] * KERNEL(spread)(legs, i);
-    *(lane *)c = sum;
+    for (int64_t e = group->first; e < group[1].first; e++) {
+        Legs legs = legs_of(pairs, s, group, e);
+        const double *w = brio__pairs_rest(pairs, e) + LANES;
+        lane c = {0};
+        for (int i = 0; i < NODES; i++) c += w[i * LANES] * KERNEL(spread)(&legs, i);
+        *(lane *)(pairs->plan->reduced + LANES * e) = c;
+    }
 }
 
 /* Sums of c c^T (x) K, the rows of one body at a time: these stay in registers. */
@@ -161,8 +166,21 @@ KERNEL_TARGET static void KERNEL(pull)(const BrioPairs *pairs, const BrioSystem 
     for (int r = 0; r < 3; r++) ((lane *)sums)[r] = sum[r];
 }
 
-static const Kernels KERNEL(kernels) = {KERNEL(full), KERNEL(two), KERNEL(reduce),
-                                        KERNEL(products), KERNEL(pull)};
+/* The same where g = w (x) a pull. */
+KERNEL_TARGET static void KERNEL(pull_products)(const BrioPlan *plan, const Group *group,
+                                                double *sums)
+{
+    lane sum[3] = {{0}, {0}, {0}};
+    for (int64_t e = group->first; e < group[1].first; e++) {
+        const double *pull = plan->force + e / LANES * 3 * LANES + e % LANES;
+        lane c = *(const lane *)(plan->reduced + LANES * e);
+        for (int r = 0; r < 3; r++) sum[r] += pull[r * LANES] * c;
+    }
+    for (int r = 0; r < 3; r++) ((lane *)sums)[r] = sum[r];
+}
+
+static const Kernels KERNEL(kernels) = {KERNEL(full),     KERNEL(two),  KERNEL(reduce),
+                                        KERNEL(products), KERNEL(pull), KERNEL(pull_products)};
 
 #undef INLINE
 #undef KERNEL

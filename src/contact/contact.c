@@ -272,13 +272,32 @@ static double crease(const BrioContact *c, int kind, int64_t candidate)
     return kind == 0 ? s->vertex_crease[who[0]] : s->edge_crease[who[0]] * s->edge_crease[who[1]];
 }
 
+/* How many vertices are not where they were last. */
+static double elsewhere(void *context, int64_t begin, int64_t end)
+{
+    const CoverWork *work = context;
+    const BrioContact *c = work->c;
+    int64_t count = 0;
+    for (int64_t i = begin; i < end; i++)
+        count += memcmp(c->now + 3 * i, work->x + 3 * (int64_t)c->surface->vertex[i],
+                        3 * sizeof *work->x) != 0;
+    return (double)count;
+}
+
 static bool same_positions(BrioContact *c, const double *x)
 {
-    const BrioSurface *s = c->surface;
-    for (int32_t i = 0; i < s->vertex_count; i++)
-        if (memcmp(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x))
-            return false;
-    return true;
+    CoverWork work = {.c = c, .x = x};
+    int32_t count = c->surface->vertex_count;
+    return elsewhere(&work, 0, BRIO_MIN(count, 1)) == 0 &&
+           brio__parallel_sum(count, elsewhere, &work) == 0;
+}
+
+static void keep_positions(void *context, int64_t begin, int64_t end)
+{
+    const CoverWork *work = context;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(work->c->now + 3 * i, work->x + 3 * (int64_t)work->c->surface->vertex[i],
+               3 * sizeof *work->x);
 }
 
 typedef struct Choice {
@@ -445,7 +464,6 @@ static BrioStatus choose_pairs(BrioContact *c, int k, const double *param, const
 /* Chooses the pairs closer than dhat at x. */
 static void refresh(BrioContact *c, const double *param, const double *x)
 {
-    const BrioSurface *s = c->surface;
     double reach = param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
     if (c->now_reach == reach && same_positions(c, x)) return;
     ensure(c, param, x, NULL);
@@ -454,8 +472,8 @@ static void refresh(BrioContact *c, const double *param, const double *x)
         if (choose_pairs(c, k, param, x, reach) != BRIO_OK) c->out_of_memory = true;
     }
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_finish(&c->pair[k]);
-    for (int32_t i = 0; i < s->vertex_count; i++)
-        memcpy(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x);
+    brio__parallel_for(c->surface->vertex_count, 4096, keep_positions,
+                       &(CoverWork){.c = c, .x = x});
     c->now_reach = c->out_of_memory ? NAN : reach;
 }
 
@@ -499,12 +517,11 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k].pairs;
-        int64_t last = -1;
+        BrioReserved last = {0};
         brio__pairs_measure(from, param, x, NULL);
         for (int64_t e = 0; e < from->term.elements; e++) {
             if (!(from->distance[e] < c->reach) || crease(c, k, e) == 0) continue;
-            BRIO_CHECK(brio__pairs_reserve(from, c->system, e, last, overlay));
-            last = e;
+            BRIO_CHECK(brio__pairs_reserve(from, c->system, e, &last, overlay));
         }
     }
     return BRIO_OK;

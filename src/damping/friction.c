@@ -113,7 +113,9 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     if (f->owner) list_owners(system, f->owner);
     int64_t room = system->surface ? system->surface->primitive_count : system->body_vertices / 8;
     f->rub_room = room;
-    f->rub = brio__alloc((size_t)room, sizeof *f->rub);
+    for (int k = 0; k < system->analytic_count; k++)
+        f->rub_room = BRIO_MAX(f->rub_room, system->term[system->analytic_term + k].elements);
+    f->rub = brio__alloc((size_t)f->rub_room, sizeof *f->rub);
     bool allocated = f->x && f->start && f->seen[0] && f->seen[1] && f->now && f->push &&
                      f->shared && f->owner && f->rub && (f->world || !system->scripted_count) &&
                      (f->joined || !system->partition);
@@ -162,7 +164,7 @@ static void set_rub(const Friction *f, const int32_t vertex[4], const double w[4
 
 typedef struct LagWork {
     Friction *f;
-    const BrioPairs *pairs;
+    const BrioTerm *term;
     int kind;
     const double *param; /* of contact */
 } LagWork;
@@ -174,7 +176,7 @@ static void lag_chunk(void *context, int64_t begin, int64_t end)
     const LagWork *work = context;
     const Friction *f = work->f;
     const BrioSystem *s = f->system;
-    const BrioTerm *term = &work->pairs->term;
+    const BrioTerm *term = work->term;
     _Alignas(BRIO_ALIGN) double touch[LAG * LANES];
     BrioBatch batch = {.begin = begin / LANES,
                        .end = (end + LANES - 1) / LANES,
@@ -190,7 +192,7 @@ static void lag_chunk(void *context, int64_t begin, int64_t end)
         int32_t vertex[4];
         double w[4], n[3];
         f->rub[e].rest[0] = 0;
-        brio__pairs_vertices(work->pairs, e, vertex);
+        for (int k = 0; k < 4; k++) vertex[k] = brio__term_vertex(term, e, k);
         int32_t other = vertex[work->kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2];
         /* the pair's weight may be negative: it corrects others, which rub */
         double force =
@@ -214,51 +216,69 @@ static void put_chunk(void *context, int64_t begin, int64_t end)
             brio__pairs_set(&work->f->next, place++, f->rub[e].vertex, f->rub[e].rest);
 }
 
+/* What `find` finds to rub among all elements, in their order, into f->next. */
+static BrioStatus put_rubs(LagWork *work, BrioWork *find)
+{
+    Friction *f = work->f;
+    int64_t count = work->term->elements, last = f->next.term.elements;
+    if (count > f->rub_room) {
+        Rub *more = brio__realloc(f->rub, 0, 2 * (size_t)count, sizeof *more);
+        if (!more) return BRIO_ERROR_MEMORY;
+        f->rub = more;
+        f->rub_room = 2 * count;
+    }
+    brio__parallel_for(count, LAG, find, work);
+    for (int64_t k = 0; k < count; k += LAG) { /* what each chunk has found */
+        int64_t found = f->rub[k].place;
+        f->rub[k].place = last;
+        last += found;
+    }
+    BRIO_CHECK(brio__pairs_resize(&f->next, last));
+    brio__parallel_for(count, LAG, put_chunk, work);
+    return BRIO_OK;
+}
+
 static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s,
                             const double *param)
 {
     brio__contact_refresh(contact, param, f->x);
     if (brio__contact_out_of_memory(contact)) return BRIO_ERROR_MEMORY;
     for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
-        LagWork work = {f, brio__contact_pairs(contact, kind), kind, param + s->contact_params};
-        int64_t count = work.pairs->term.elements;
-        if (count > f->rub_room) {
-            Rub *more = brio__realloc(f->rub, 0, 2 * (size_t)count, sizeof *more);
-            if (!more) return BRIO_ERROR_MEMORY;
-            f->rub = more;
-            f->rub_room = 2 * count;
-        }
-        brio__parallel_for(count, LAG, lag_chunk, &work);
-        int64_t last = f->next.term.elements;
-        for (int64_t k = 0; k < count; k += LAG) { /* what each chunk has found */
-            int64_t found = f->rub[k].place;
-            f->rub[k].place = last;
-            last += found;
-        }
-        BRIO_CHECK(brio__pairs_resize(&f->next, last));
-        brio__parallel_for(count, LAG, put_chunk, &work);
+        LagWork work = {f, &brio__contact_pairs(contact, kind)->term, kind,
+                        param + s->contact_params};
+        BRIO_CHECK(put_rubs(&work, lag_chunk));
     }
     return BRIO_OK;
 }
 
 /* Of a contact with a plane or a shape, the gradient is the normal force along the normal. */
+static void lag_obstacle_chunk(void *context, int64_t begin, int64_t end)
+{
+    const LagWork *work = context;
+    const Friction *f = work->f;
+    const BrioSystem *s = f->system;
+    int64_t found = 0;
+    for (int64_t e = begin; e < end; e++) {
+        const double w[4] = {1, 0, 0, 0};
+        double n[3], lambda = brio__obstacle_push(f->push, e, n);
+        f->rub[e].rest[0] = 0;
+        if (!(lambda > 0)) continue;
+        int32_t v = brio__term_vertex(work->term, e, 0), vertex[4] = {v, v, v, v};
+        double force = lambda * coefficient(s, f->owner[v], s->body_count + work->term->obstacle);
+        for (int r = 0; r < 3; r++) n[r] = -n[r];
+        if (!(force > 0)) continue;
+        set_rub(f, vertex, w, n, force, &f->rub[e]);
+        found++;
+    }
+    f->rub[begin].place = found;
+}
+
 static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *param)
 {
     for (int k = 0; k < s->analytic_count; k++) {
-        const BrioTerm *term = &s->term[s->analytic_term + k];
-        brio__obstacle_gradients(term, param, f->x, f->push);
-        for (int64_t e = 0; e < term->elements; e++) {
-            const double w[4] = {1, 0, 0, 0};
-            double n[3], lambda = brio__obstacle_push(f->push, e, n);
-            if (!(lambda > 0)) continue;
-            int32_t v = brio__term_vertex(term, e, 0), vertex[4] = {v, v, v, v};
-            double force = lambda * coefficient(s, f->owner[v], s->body_count + term->obstacle);
-            for (int r = 0; r < 3; r++) n[r] = -n[r];
-            if (!(force > 0)) continue;
-            Rub rub;
-            set_rub(f, vertex, w, n, force, &rub);
-            BRIO_CHECK(brio__pairs_add(&f->next, vertex, rub.rest));
-        }
+        LagWork work = {.f = f, .term = &s->term[s->analytic_term + k]};
+        brio__obstacle_gradients(work.term, param, f->x, f->push);
+        BRIO_CHECK(put_rubs(&work, lag_obstacle_chunk));
     }
     return BRIO_OK;
 }

@@ -96,6 +96,7 @@ typedef struct BrioBatch {
     /* [pack-begin][8][8]: of pairs, the weights of the nodes in the vector between the closest
      * points, its direction, and the normal force (nothing else is then computed) */
     double *touch;
+    double *pull; /* [pack][3][8]: of friction, the gradient is w (x) the pull */
 } BrioBatch;
 
 /* What a material says of a sheet made of it. */

@@ -82,12 +82,11 @@ static void eval(const BrioBatch *batch)
                 force * lane_select(slides, y, eps * (z * z * (1 - z * (1.0 / 3)) + 1.0 / 3)));
         lane across = force * lane_select(slides, inverse, (2 - z) / eps);
         lane along = force * lane_select(slides, zero, 2 * (1 - z) / eps);
-        if (batch->gradient) {
-            double *g = batch->gradient + pack * 12 * LANES;
-            for (int r = 0; r < 3; r++) {
-                lane pull = across * (u[0] * t[0][r] + u[1] * t[1][r]);
-                for (int i = 0; i < 4; i++) lane_store(g + (3 * i + r) * LANES, w[i] * pull);
-            }
+        for (int r = 0; (batch->gradient || batch->pull) && r < 3; r++) {
+            lane pull = across * (u[0] * t[0][r] + u[1] * t[1][r]);
+            if (batch->pull) lane_store(batch->pull + (pack * 3 + r) * LANES, pull);
+            for (int i = 0; batch->gradient && i < 4; i++)
+                lane_store(batch->gradient + (pack * 12 + 3 * i + r) * LANES, w[i] * pull);
         }
         if (!batch->hessian && !batch->core) continue;
         lane bound = lane_load(rest + BOUND * LANES);
