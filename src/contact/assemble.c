@@ -14,7 +14,7 @@
 /* A shard is what a thread takes at a time: groups of at least SHARD pairs, or with SHARD_SUMS
  * numbers. A batch is what is summed before it is added to the overlay: shards with at least
  * BATCH_SUMS numbers. Hessians are made PACKS packs at a time. */
-enum { NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2, MAX_BLOCKS = 8, PACKS = 4 };
+enum { NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2, MAX_BLOCKS = 8, PACKS = 2 };
 enum { REACH = 4 * NODES }; /* blocks of a pair of caged bodies, at most */
 enum { SHARD = 128, SHARD_SUMS = 1 << 14, BATCH_SUMS = 1 << 17, MAX_THREADS = 16 };
 
@@ -24,19 +24,19 @@ typedef struct Group {
     int64_t slot;  /* where its slots begin */
     int32_t block[REACH];
     int8_t blocks;
-    bool complete; /* the overlay had all of its blocks when they were looked up */
-    bool wide;     /* some vertex has several blocks, all of them those of an affine body */
-    bool two;      /* all vertices have the blocks of one of two bodies, or none */
-    bool affine;   /* and each of these has the four of an affine body */
-    int8_t split;  /* then, where the blocks of the second body begin */
+    bool complete;  /* the overlay had all of its blocks when they were looked up */
+    bool wide;      /* some vertex has several blocks, all of them those of an affine body */
+    bool two;       /* all vertices have the blocks of one of two bodies, or none */
+    bool affine;    /* and each of these has the four of an affine body */
+    int8_t split;   /* then, where the blocks of the second body begin */
     int8_t entries; /* numbers that are summed of a block: 6 of symmetric ones */
     /* where the blocks of each node begin, unless there are two bodies */
     int8_t at[NODES];
 } Group;
 
 typedef struct Shard {
-    int64_t group; /* its first; the next one's is past the last */
-    bool batch;    /* begins a batch */
+    int64_t group;   /* its first; the next one's is past the last */
+    bool batch;      /* begins a batch */
     bool core, full; /* some groups sum c c^T (x) K, and some others */
 } Shard;
 
@@ -222,8 +222,8 @@ BrioStatus brio__pairs_reserve(const BrioPairs *pairs, const BrioSystem *s, int6
 {
     BrioReserved now;
     now.any = two_frames(pairs, s, e, now.frame);
-    bool same = now.any && last->any && now.frame[0] == last->frame[0] &&
-                now.frame[1] == last->frame[1];
+    bool same =
+        now.any && last->any && now.frame[0] == last->frame[0] && now.frame[1] == last->frame[1];
     *last = now;
     if (same) return BRIO_OK;
     Reach to;

@@ -308,8 +308,8 @@ typedef struct Choice {
 } Choice;
 
 /* What candidates are: 0 if they do not act; of a vertex and a primitive 1 + the corners that it is
- * nearest to, 1 of lone edges and vertices; of edges and edges, or of vertices and vertices, 1 + the
- * kind. */
+ * nearest to, 1 of lone edges and vertices; of edges and edges, or of vertices and vertices, 1 +
+ * the kind. */
 static void choose_chunk(void *context, int64_t begin, int64_t end)
 {
     const Choice *choice = context;
@@ -331,20 +331,25 @@ static void choose_chunk(void *context, int64_t begin, int64_t end)
     }
 }
 
+/* Room in c->chosen for all candidates of a kind. */
+static bool room_to_choose(BrioContact *c, int k)
+{
+    int64_t room = c->candidate[k].pairs.term.packs * LANES;
+    if (room <= c->chosen_room) return true;
+    int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)room, sizeof *more);
+    if (!more) c->out_of_memory = true;
+    if (!more) return false;
+    c->chosen = more;
+    c->chosen_room = 2 * room;
+    return true;
+}
+
 /* Into c->chosen; returns how many candidates there are to look at. */
 static int64_t choose(BrioContact *c, int k, const double *param, const double *x, double reach)
 {
     BrioPairs *pairs = &c->candidate[k].pairs;
-    int64_t count = pairs->term.elements, room = pairs->term.packs * LANES;
-    if (room > c->chosen_room) {
-        int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)room, sizeof *more);
-        if (!more) {
-            c->out_of_memory = true;
-            return 0;
-        }
-        c->chosen = more;
-        c->chosen_room = 2 * room;
-    }
+    int64_t count = pairs->term.elements;
+    if (!room_to_choose(c, k)) return 0;
     brio__pairs_measure(pairs, param, x, k == 0 ? c->chosen : NULL);
     brio__parallel_for(count, 1024, choose_chunk, &(Choice){c, k, x, reach});
     return count;
@@ -502,6 +507,35 @@ double brio__contact_evaluate(BrioContact *c, const double *param, const double 
     return sum;
 }
 
+static bool keeps_shape(const BrioSystem *s, int32_t owner)
+{
+    return owner >= s->body_count || brio__body_is_affine(&s->body[owner]);
+}
+
+/* Which candidates get places in the matrix: of those of two affine bodies one for many. */
+static void choose_reserved(void *context, int64_t begin, int64_t end)
+{
+    const Choice *choice = context;
+    const BrioContact *c = choice->c;
+    const BrioSurface *s = c->surface;
+    const BrioCandidates *from = &c->candidate[choice->k];
+    int32_t last[2] = {-1, -1};
+    for (int64_t e = begin; e < end; e++) {
+        const int32_t *who = from->who + 2 * e;
+        c->chosen[e] = 0;
+        if (!(from->pairs.distance[e] < c->reach) || crease(c, choice->k, e) == 0) continue;
+        bool edges = choice->k == 1;
+        int32_t a = edges ? edge_owner(c, who[0]) : s->vertex_owner[who[0]];
+        int32_t b = edges            ? edge_owner(c, who[1])
+                    : choice->k == 0 ? s->primitive[who[1]].owner
+                                     : s->vertex_owner[who[1]];
+        bool same = a == last[0] && b == last[1];
+        c->chosen[e] = !(same && keeps_shape(c->system, a) && keeps_shape(c->system, b));
+        last[0] = a;
+        last[1] = b;
+    }
+}
+
 BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x,
                                   double weight, bool project, BrioOverlay *overlay)
 {
@@ -518,11 +552,11 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k].pairs;
         BrioReserved last = {0};
+        if (!room_to_choose(c, k)) return BRIO_ERROR_MEMORY;
         brio__pairs_measure(from, param, x, NULL);
-        for (int64_t e = 0; e < from->term.elements; e++) {
-            if (!(from->distance[e] < c->reach) || crease(c, k, e) == 0) continue;
-            BRIO_CHECK(brio__pairs_reserve(from, c->system, e, &last, overlay));
-        }
+        brio__parallel_for(from->term.elements, 1024, choose_reserved, &(Choice){.c = c, .k = k});
+        for (int64_t e = 0; e < from->term.elements; e++)
+            if (c->chosen[e]) BRIO_CHECK(brio__pairs_reserve(from, c->system, e, &last, overlay));
     }
     return BRIO_OK;
 }

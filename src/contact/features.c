@@ -63,8 +63,7 @@ static BrioStatus gather(const Meeting *m, int32_t v, const int32_t node[3], int
         if (f->count == INT32_MAX) return BRIO_ERROR_MEMORY;
         if (f->count == f->room) BRIO_CHECK(grow(f, 2 * f->room));
         i = (int32_t)f->count++;
-        f->feature[i] =
-            (BrioFeature){v, {node[0], node[1], node[2]}, 0, m->last[v], m->candidate};
+        f->feature[i] = (BrioFeature){v, {node[0], node[1], node[2]}, 0, m->last[v], m->candidate};
         m->last[v] = i;
     }
     f->feature[i].count += count;

@@ -22,8 +22,8 @@ typedef struct BrioPairs {
     struct BrioPlan
         *plan; /* of the sums of their Hessians (assemble.c); NULL until these are asked for */
     const double *last; /* of friction: world positions of the Hessian before, or NULL */
-    double *distance;  /* [pack][8] */
-    double *clearance; /* of candidates, [pack][8]: how far apart they stay on a motion at least */
+    double *distance;   /* [pack][8] */
+    double *clearance;  /* of candidates, [pack][8]: how far apart they stay on a motion at least */
 } BrioPairs;
 
 /* `energy` of four nodes; room for so many elements at first. */

@@ -51,6 +51,12 @@ typedef struct Friction {
     double *start;   /* world positions at the start of the step */
     double *seen[2]; /* those of the last Hessian, and of the last one elsewhere */
     double *now;     /* gradient of `pairs`, of the length of q */
+    /* D_n and its gradient where `pairs` and `next` were compared: 0 is `now`, 1 is `then`, and
+     * `known_by` tells which is that of `pairs` */
+    bool known;
+    int known_by;
+    double known_eps, known_D[2];
+    double *known_x, *then;
     double *push;    /* gradients of the contacts with one obstacle: [pack][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
     /* the last gradient, by world positions; NULL where nothing moves fixed vertices */
@@ -73,6 +79,8 @@ static void destroy(void *self)
     brio__free(f->start);
     for (int k = 0; k < 2; k++) brio__free(f->seen[k]);
     brio__free(f->now);
+    brio__free(f->known_x);
+    brio__free(f->then);
     brio__free(f->push);
     brio__free(f->shared);
     brio__free(f->world);
@@ -105,6 +113,8 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     f->start = brio__calloc(world, sizeof(double));
     for (int k = 0; k < 2; k++) f->seen[k] = brio__alloc(world, sizeof(double));
     f->now = brio__alloc(blocks, sizeof(double));
+    f->then = brio__alloc(blocks, sizeof(double));
+    f->known_x = brio__alloc(world, sizeof(double));
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
@@ -116,9 +126,9 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     for (int k = 0; k < system->analytic_count; k++)
         f->rub_room = BRIO_MAX(f->rub_room, system->term[system->analytic_term + k].elements);
     f->rub = brio__alloc((size_t)f->rub_room, sizeof *f->rub);
-    bool allocated = f->x && f->start && f->seen[0] && f->seen[1] && f->now && f->push &&
-                     f->shared && f->owner && f->rub && (f->world || !system->scripted_count) &&
-                     (f->joined || !system->partition);
+    bool allocated = f->x && f->start && f->seen[0] && f->seen[1] && f->now && f->then &&
+                     f->known_x && f->push && f->shared && f->owner && f->rub &&
+                     (f->world || !system->scripted_count) && (f->joined || !system->partition);
     const BrioEnergy *energy = brio__energy("friction");
     BrioStatus status =
         allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
@@ -195,8 +205,7 @@ static void lag_chunk(void *context, int64_t begin, int64_t end)
         for (int k = 0; k < 4; k++) vertex[k] = brio__term_vertex(term, e, k);
         int32_t other = vertex[work->kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2];
         /* the pair's weight may be negative: it corrects others, which rub */
-        double force =
-            coefficient(s, f->owner[vertex[0]], f->owner[other]) * at[7 * LANES];
+        double force = coefficient(s, f->owner[vertex[0]], f->owner[other]) * at[7 * LANES];
         if (!(force > 0)) continue;
         for (int k = 0; k < 4; k++) w[k] = at[k * LANES];
         for (int r = 0; r < 3; r++) n[r] = at[(4 + r) * LANES];
@@ -339,7 +348,7 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     if (contact) brio__contact_out_of_memory(contact); /* what was is over */
     BRIO_CHECK(find(f, potential, state));
     swap(&f->pairs, &f->next);
-    f->renewed = false;
+    f->renewed = f->known = false;
     if (f->hold) brio__hold_forget(f->hold);
     return BRIO_OK;
 }
@@ -367,6 +376,12 @@ static double evaluate(Friction *f, const BrioState *state, const BrioMotion *mo
     double eps = slide(f->system, state, motion->time);
     if ((f->pairs.term.elements == 0 && !f->system->partition) || !(eps > 0)) return 0;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    if (f->known && eps == f->known_eps &&
+        memcmp(f->x, f->known_x, 3 * (size_t)f->system->vertex_count * sizeof *f->x) == 0) {
+        const double *known = f->known_by ? f->then : f->now;
+        if (gradient) brio__combine(f->system, 1, gradient, 1, known, gradient);
+        return f->known_D[f->known_by];
+    }
     double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
     double D =
         brio__pairs_evaluate(&f->pairs, f->system, &eps, f->x, sum, gradient ? f->world : NULL);
@@ -388,6 +403,20 @@ static double potential(void *self, const double *values, const BrioState *state
     return brio__hold_value(f->hold, f->start, f->x, gradient, gradient ? f->world : NULL);
 }
 
+/* Keeps what renew() has found at f->x: the solver asks for one of the two next. Gradients by fixed
+ * vertices and those of several processes are not kept. */
+static void keep_compared(Friction *f, const BrioState *state, const BrioMotion *motion,
+                          const double *gradient)
+{
+    const BrioSystem *s = f->system;
+    f->known = !f->world && !f->joined && !(f->hold && brio__hold_acts(f->hold));
+    if (!f->known) return;
+    f->known_by = 0;
+    f->known_eps = slide(s, state, motion->time);
+    memcpy(f->known_x, f->x, 3 * (size_t)s->vertex_count * sizeof *f->x);
+    memcpy(f->then, gradient, 3 * (size_t)s->block_count * sizeof *f->then);
+}
+
 static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
                         const BrioMotion *motion, const double *x, double *difference,
                         double *change)
@@ -395,14 +424,17 @@ static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
     Friction *f = self;
     const BrioSystem *s = f->system;
     size_t bytes = 3 * (size_t)s->block_count * sizeof *f->now;
+    f->known = false;
     memset(f->now, 0, bytes);
     memset(difference, 0, bytes);
-    potential(f, NULL, state, motion, f->now);
+    f->known_D[0] = potential(f, NULL, state, motion, f->now);
     memcpy(f->x, x, 3 * (size_t)s->vertex_count * sizeof *f->x);
     BRIO_CHECK(brio__partition_agree(s->partition, find(f, P, state)));
     swap(&f->pairs, &f->next);
-    potential(f, NULL, state, motion, difference);
+    f->known_D[1] = potential(f, NULL, state, motion, difference);
     swap(&f->pairs, &f->next);
+    if (f->pairs.term.elements > 0 && f->next.term.elements > 0)
+        keep_compared(f, state, motion, difference);
     double size = fmax(brio__norm_max(s, f->now), brio__norm_max(s, difference));
     brio__combine(s, 1, difference, -1, f->now, difference);
     *change = size > 0 ? brio__norm_max(s, difference) / size : 0;
@@ -415,6 +447,7 @@ static void adopt(void *self)
     swap(&f->pairs, &f->next);
     if (!f->renewed) swap(&f->first, &f->next);
     f->renewed = true;
+    f->known_by = 1;
 }
 
 /* One contact: where its vertices and its data are. */
@@ -574,6 +607,7 @@ static void shift(void *self, const BrioState *state, const BrioMotion *motion, 
     for (int64_t k = 0; k < world; k++) f->world[k] = 0;
     brio__combine(s, 0, out, 0, out, out);
     if (!f->renewed) return;
+    f->known = false;
     swap(&f->pairs, &f->first);
     evaluate(f, state, motion, out);
     swap(&f->pairs, &f->first);

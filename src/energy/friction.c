@@ -11,8 +11,8 @@
  * project. But f0 bends so sharply at nothing that the curvature along u tells little about what
  * lies on the other side. With f0'/y in both directions, the bound, a step never goes too far: f0
  * is concave in y^2, so the parabola with that curvature touches it and lies above it everywhere.
- * But steps are then short. So the rest data, or the last positions, say how much of the bound there
- * is along u, (1 - bound) f0'' + bound f0'/y. */
+ * But steps are then short. So the rest data, or the last positions, say how much of the bound
+ * there is along u, (1 - bound) f0'' + bound f0'/y. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
@@ -41,8 +41,7 @@ static inline void slide(const BrioBatch *batch, const double *x, int64_t pack, 
     const double *rest = batch->rest + pack * REST * LANES;
     vec3l slid = {zero, zero, zero};
     for (int i = 0; i < 4; i++)
-        slid =
-            vec3l_along(slid, w[i], vec3l_gather(x, batch->node + (pack * 4 + i) * LANES));
+        slid = vec3l_along(slid, w[i], vec3l_gather(x, batch->node + (pack * 4 + i) * LANES));
     for (int k = 0; k < 2; k++)
         u[k] = t[k][0] * slid.x + t[k][1] * slid.y + t[k][2] * slid.z -
                lane_load(rest + (START + k) * LANES);
