@@ -20,7 +20,7 @@
 #define MARGIN 0.5
 #define VERTICES_NEAR 0.05
 #define VERTICES_MARGIN 1.0
-#define WIDER 0.05
+#define WIDER 0.025
 #define KEEP 0.1 /* the fraction of its distance that a pair keeps in a step */
 
 enum { FILED = 512 }; /* candidates or features of a chunk of those that act */
