@@ -444,7 +444,7 @@ typedef struct SumWork {
     BrioBatch batch;
     double weight;
     BrioOverlay *overlay;
-    int64_t first_shard, end_shard; /* of the batch at hand */
+    int64_t first_shard, end_shard; /* of the current batch */
     int parts;                      /* of the overlay's blocks */
 } SumWork;
 
