@@ -519,6 +519,7 @@ static BrioStatus hold(void *self, BrioPotential *P, const BrioState *state,
     const BrioSystem *s = f->system;
     size_t bytes = 3 * (size_t)s->block_count * sizeof *f->now;
     brio__system_positions_on_way(s, state, motion->q, motion->time, &motion->way, f->x);
+    f->known = false;
     memset(f->now, 0, bytes);
     memset(difference, 0, bytes);
     *change = -brio__hold_value(f->hold, f->start, f->x, f->now, NULL);
