@@ -198,7 +198,7 @@ typedef struct BrioMesh {
     int32_t *triangle;  /* triangle_count x 3; for a solid, filled by brio_mesh_surface, outward */
     int32_t *edge;      /* edge_count x 2: lines and springs */
     uint8_t *edge_kind; /* edge_count, or NULL: BRIO_EDGE_* */
-    /* what the file contains about faces besides triangles; NULL: nothing. It is copied to results;
+    /* what the file contains about faces other than triangles; NULL: nothing. Copied to results;
      * the simulation does not need it */
     BrioFaces *faces;
     BrioVertexGroups *groups; /* physical groups of a Gmsh file; NULL: none */
