@@ -496,7 +496,7 @@ typedef struct BrioSolverOptions {
     int max_halvings;  /* how often a failed step is halved and tried again */
     /* of local-global */
     int iterations;       /* in every solve */
-    int single_precision; /* of the constant factor; residuals are always in double precision */
+    int single_precision; /* of the constant factor: 0 no, 1 yes, 2 half if it is large */
     /* past iterations that L-BFGS uses; -1: 0 if all energies are projections, otherwise 5 */
     int memory;
     /* options of linear solvers that have their own (petsc: "-pc_type ..."); NULL: none */
