@@ -302,6 +302,21 @@ int brio__ascending_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+int64_t brio__first_key(const void *sorted, int64_t count, size_t size, uint64_t key)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        uint64_t at;
+        memcpy(&at, (const char *)sorted + (size_t)middle * size, sizeof at);
+        if (at < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 double brio__seconds(void)
 {
     struct timespec now;

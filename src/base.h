@@ -87,6 +87,9 @@ BrioIsa brio__isa(void);
 #endif
 int brio__ascending(const void *a, const void *b);      /* two doubles, for qsort */
 int brio__ascending_keys(const void *a, const void *b); /* two uint64_t, or what begins with one */
+/* The first of `count` elements of so many bytes, each beginning with a uint64_t and sorted by it,
+ * that is not below the key; `count` if there is none. */
+int64_t brio__first_key(const void *sorted, int64_t count, size_t size, uint64_t key);
 double brio__seconds(void); /* monotonic wall clock: for reports only, never for decisions */
 
 /* ---- random numbers for tests and samples (splitmix64; the same everywhere) ------------- */

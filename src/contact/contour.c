@@ -85,14 +85,7 @@ static BrioStatus find_sides(BrioContour *c)
     qsort(side, (size_t)count, sizeof *side, compare_sides);
     for (int64_t e = 0; e < f->edge_count; e++) {
         uint64_t key = key_of(f->edge[2 * e], f->edge[2 * e + 1]);
-        int64_t low = 0, high = count;
-        while (low < high) {
-            int64_t middle = (low + high) / 2;
-            if (side[middle].key < key)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        int64_t low = brio__first_key(side, count, sizeof *side, key);
         for (int i = 0; i < 2; i++)
             c->beside[2 * e + i] =
                 low + i < count && side[low + i].key == key ? side[low + i].corner : -1;

@@ -192,14 +192,8 @@ static int32_t across(const BrioMesh *mesh, const Side *side, int32_t t, int k, 
     int32_t a = mesh->triangle[3 * (int64_t)t + k];
     int32_t b = mesh->triangle[3 * (int64_t)t + (k + 1) % 3];
     uint64_t key = (uint64_t)BRIO_MIN(a, b) << 32 | (uint64_t)BRIO_MAX(a, b);
-    int64_t low = 0, count = 3 * mesh->triangle_count, high = count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (side[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t count = 3 * mesh->triangle_count;
+    int64_t low = brio__first_key(side, count, sizeof *side, key);
     if (low + 1 >= count || side[low + 1].key != key) return -1;
     if (low + 2 < count && side[low + 2].key == key) return -1; /* a branch has no sides */
     *alike = side[low].forward == side[low + 1].forward;
