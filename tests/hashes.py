@@ -11,8 +11,8 @@ columns that both tables have are compared as text: the last bit counts.
 A row for each scene: its verdict, the SHA-256 of the compared text of NEW (16 digits), the first
 step that differs, the column and the size of the largest difference of energies, momenta and
 centres there and over all rows, and the iterations of both if they differ. Sizes are relative to
-the largest energy, momentum or distance: a column that holds round-off is not compared with
-itself. `old only`: NEW rejects the scene, and the
+the largest energy, momentum (or angular momentum at 1 m) or distance (or 1 mm): a column that
+holds round-off is not compared with itself. `old only`: NEW rejects the scene, and the
 reason follows. Exits with 1 if any scene differs.
 
 To look for a cause, put it back by --set, for example integrator.momentum=false, with --new-set if
@@ -92,12 +92,11 @@ def scales_of(rows, columns):
     for name in columns:
         if name in ENERGIES or name in ("remainder", "unfinished"):
             scales[name] = energy
-    for triple in ("px py pz", "comx comy comz", "lx ly lz"):
-        largest_of = max(scales.get(name, 0.0) for name in triple.split())
-        if triple[0] == "l":  # of what falls without turning: momentum times distance
-            largest_of = max(largest_of, scales["px"] * scales["comx"])
-        for name in triple.split():
-            scales[name] = largest_of
+    p, l, com = (max(scales[name + axis] for axis in "xyz") for name in ("p", "l", "com"))
+    for axis in "xyz":  # what falls does not turn, and what turns in its place does not go
+        scales["p" + axis] = max(p, l / 1.0)
+        scales["l" + axis] = max(l, p * com)
+        scales["com" + axis] = max(com, 1e-3)
     return scales
 
 

@@ -171,9 +171,9 @@ BrioStatus brio_builder_remove_constraint(BrioBuilder *builder, const char *name
             drop_constraint(builder, i);
             return BRIO_OK;
         }
-    enum { MOST = 64 };
-    const char *names[MOST];
-    int count = BRIO_MIN(builder->constraint_count, MOST);
+    enum { LIMIT = 64 };
+    const char *names[LIMIT];
+    int count = BRIO_MIN(builder->constraint_count, LIMIT);
     for (int i = 0; i < count; i++) names[i] = builder->constraint[i].constraint.name;
     return brio__no_such_name("constraint", name, names, count, error);
 }
@@ -203,9 +203,9 @@ BrioStatus brio_builder_remove_force(BrioBuilder *builder, const char *name, Bri
             drop_force(builder, i);
             return BRIO_OK;
         }
-    enum { MOST = 64 };
-    const char *names[MOST];
-    int count = BRIO_MIN(builder->force_count, MOST);
+    enum { LIMIT = 64 };
+    const char *names[LIMIT];
+    int count = BRIO_MIN(builder->force_count, LIMIT);
     for (int i = 0; i < count; i++) names[i] = builder->force[i].force.name;
     return brio__no_such_name("force", name, names, count, error);
 }

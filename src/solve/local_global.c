@@ -430,7 +430,7 @@ static BrioStatus descend(const BrioProblem *p, BrioLocalGlobal *g, const Global
 static BrioStatus hold(const BrioProblem *p, BrioLocalGlobal *g, const Global *global, double *q,
                        BrioValue *value)
 {
-    enum { MOST = 20 };
+    enum { LIMIT = 20 };
     static const double exact = 1e-13, close = 1e-10; /* of lengths; what round-off may leave */
     BrioSolver *s = p->solver;
     BrioConstraints *c = s->constraints;
@@ -438,7 +438,7 @@ static BrioStatus hold(const BrioProblem *p, BrioLocalGlobal *g, const Global *g
     double worst, last = INFINITY;
     for (int i = 0;; i++, last = worst) {
         worst = look_at_constraints(p, q);
-        if (worst <= exact || i == MOST || (worst <= close && worst > 0.5 * last)) break;
+        if (worst <= exact || i == LIMIT || (worst <= close && worst > 0.5 * last)) break;
         memset(s->difference, 0, 3 * (size_t)s->system->block_count * sizeof *s->difference);
         if (brio__constraints_solve(c, invert, &by, s->difference, s->step) != BRIO_OK) break;
         brio__combine(s->system, 1, q, 1, s->step, q);
