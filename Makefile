@@ -49,7 +49,7 @@ playground:
 npm:
 	@sh cmake/setup.sh playground
 	@sh cmake/npm.sh build pack
-	$(say) "npm install build/npm/brio-engine-*.tgz puts it into the folder where you are (docs/javascript.md)"
+	$(say) "in the folder of your project: npm install $(CURDIR)/build/npm/brio-engine-*.tgz (docs/javascript.md)"
 
 tests-ready:
 	@sh cmake/setup.sh $(need)

@@ -62,7 +62,7 @@ run flag flag --set time.end=2.4
 draw flag.png "$work/flag" --time 2.4 --size 640x400
 run balloon balloon
 draw balloon.png "$work/balloon" --sheet 3 --size 300x240
-run wave waving-figure --set time.end=1.25
+run wave waving-figure --set time.end=1.25 --set obstacles.1.cells=20
 draw gallery-waving-figure.png "$work/wave" --sheet 3 --size 300x240
 run door door
 draw gallery-door.png "$work/door" --sheet 4 --size 320x240

@@ -170,7 +170,7 @@ static bool is_plural(const char *one, const char *many)
 const char *brio__nearest(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
-    size_t length = strlen(word);
+    size_t length = strlen(word + strspn(word, "-")); /* of an option: without its dashes */
     for (int i = 0; i < count; i++)
         if (is_plural(word, names[i]) || is_plural(names[i], word)) return names[i];
     int min = length < 4 ? 2 : (int)length / 3 + 2; /* farther than this is no typing mistake */
@@ -183,7 +183,7 @@ const char *brio__nearest(const char *word, const char *const *names, int count)
     }
     /* a part of a name, as euler of backward-euler, or another ending */
     for (int i = 0; i < count && !nearest && length >= 3; i++)
-        if (strstr(names[i], word) || !strncmp(names[i], word, BRIO_MAX(3, length - 1)))
+        if (strstr(names[i], word) || !strncmp(names[i], word, BRIO_MAX(3, strlen(word) - 1)))
             nearest = names[i];
     return nearest;
 }

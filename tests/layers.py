@@ -33,7 +33,7 @@ LAYERS = [
     ("base", "status, memory, threads, lanes, fields, small vectors, distances"),
     ("mesh", "meshes, shapes, readers, writers"),
     ("energy", "element kernels"),
-    ("force", "forces beside gravity: kinds, factors, formulas"),
+    ("force", "forces other than gravity: kinds, factors, formulas"),
     ("constraint", "constraints: kinds, points, conditions and their derivatives"),
     ("linear", "matrices, orderings, factorisations, conjugate gradients"),
     ("system", "constant system, mutable state, surfaces, skins"),

@@ -97,7 +97,7 @@ static double cholmod_seconds(const Network *net)
             for (int k = 0; k < 3 * TRIES; k++) {
                 double before = brio__seconds();
                 if (!call->solve2(CHOLMOD_A, L, B, NULL, &X, NULL, &Y, &E, &common)) break;
-                /* fmin takes the number beside a NAN */
+                /* fmin returns the other number if one is a NAN */
                 best = fmin(best, brio__seconds() - before);
             }
     }

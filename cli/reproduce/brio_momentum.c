@@ -1,5 +1,6 @@
 /* Energy and momentum together: A-search as the paper prints it, with exact flight, with momenta,
- * and its rivals, each beside a fine reference (docs/results.md). Not of a paper: brio's own. */
+ * and its rivals, each compared with a fine reference (docs/results.md). Not of a paper: brio's
+ * own. */
 #include "brio_trials.h"
 
 typedef struct Method {

@@ -44,7 +44,7 @@ enum {
 /* How the error of a step is estimated for automatic steps (BrioSimDef.tol;
  * docs/adaptive.md). */
 typedef enum BrioEstimate {
-    /* beside two steps of h/2, which count: any method with an order, at three times its price */
+    /* by two steps of h/2, whose result is used: any method with an order, three times the cost */
     BRIO_BY_HALVES,
     /* error_constant h^(p+1) times the derivative p + 1 of q, by differences of velocities: of
      * methods of order p = 1 and 2, at no price */

@@ -59,7 +59,7 @@ typedef enum BrioInterpolation {
  *         and shifted by `keys` (rows t, dx, dy, dz).
  *
  * Before the first and after the last key or pose the motion rests there. In between, translation
- * and scale are linear, and rotation takes the shorter way at a constant rate, unless
+ * and scale are linear, and rotation follows the shorter arc at a constant rate, unless
  * `interpolation` says otherwise. Scales are never beyond those of the two poses. */
 typedef struct BrioScript {
     double start, end;

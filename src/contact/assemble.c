@@ -382,7 +382,7 @@ typedef struct SumWork {
     double weight;
     bool product;
     BrioOverlay *overlay;
-    int64_t first_shard, end_shard; /* of the batch at hand */
+    int64_t first_shard, end_shard; /* of the current batch */
     int parts;                      /* of the overlay's blocks */
 } SumWork;
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Fractions of dhat: pairs up to 1 + NEAR get places in the matrix before they act; candidates
- * leave room for further motion by MARGIN, or by WIDER of the motion at hand, which the next is
+ * leave room for further motion by MARGIN, or by WIDER of the current motion, which the next is
  * often shorter than, and of the length of edges, beyond which there are many candidates. Pairs of
  * vertices are many within dhat already, so a little more of them act at most, and the room is
  * larger: what local/global iterations correct in a frame is then within it. */

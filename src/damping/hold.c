@@ -50,7 +50,7 @@ struct BrioHold {
     bool acts;
     Contact *now, *before;
     int64_t count, before_count, room;
-    int32_t *slot; /* where a contact of `before` is, by a hash of its vertices; -1: nowhere */
+    int32_t *slot; /* where a contact of `before` is, by a hash of its vertices; -1: not found */
     int64_t slots; /* a power of two, at least twice the room */
     int32_t *owner;
     int32_t *shared; /* contacts of each coordinate block */

@@ -79,8 +79,8 @@ typedef struct BrioBatch {
     /* [pack][8]: of pairs and of contacts with obstacles, how far apart they are (nothing else is
      * then computed) */
     double *distance;
-    /* [pack][8]: of pairs, beside `distance`: how far apart they stay on x + [0,1] dx at least;
-     * NULL: not requested */
+    /* [pack][8]: of pairs, in addition to `distance`: how far apart they stay on x + [0,1] dx at
+     * least; NULL: not requested */
     double *clearance;
     bool project;             /* to the nearest positive semidefinite matrix of each element */
     const BrioEnergyDef *def; /* of energies that were registered at run time */

@@ -1,5 +1,5 @@
-/* A hash table of overlay blocks, and the joined matrix that is factored: its pattern is made anew
- * only when a block has no place. */
+/* A hash table of overlay blocks, and the joined matrix that is factored: its pattern is built
+ * again only when a block has no place. */
 #include "overlay.h"
 #include "order.h"
 
@@ -27,7 +27,7 @@ struct BrioOverlay {
     uint64_t table_size; /* a power of two */
     int32_t *table;      /* open addressing: 1 + index of a key, 0 for none */
     bool any;
-    uint64_t keys; /* tells these keys from those that were forgotten */
+    uint64_t keys; /* distinguishes these keys from forgotten ones */
     /* the joined matrix */
     BrioLinear *joined;
     int64_t joined_count, joined_room;
@@ -369,7 +369,7 @@ static BrioStatus analyse(BrioOverlay *e, int64_t new_keys, const BrioLinear *li
     return status;
 }
 
-/* Finds a place for every key, in a joined matrix made anew if the one at hand has another pattern.
+/* Finds a place for every key, in a new joined matrix if the current one has another pattern.
  * Keys of blocks that A has do not change it: contacts with a plane never do. */
 static BrioStatus find_places(BrioOverlay *e, const BrioLinear *linear)
 {

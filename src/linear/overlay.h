@@ -1,4 +1,4 @@
-/* Blocks that come and go beside the fixed pattern of a matrix: contacts.
+/* Blocks outside the fixed pattern of a matrix, which change with contacts.
  *
  * The matrix A keeps its pattern, its order and the places that elements were planned into. Overlay
  * blocks are summed here, in a table keyed by their two coordinate blocks; a factorisation then
@@ -10,7 +10,7 @@
  *
  * What is factored must be a function of the step alone, not of what came before it, so a step
  * begins by forgetting all keys; a joined matrix that has just the right pattern is taken again,
- * which gives the same bits as making it anew. */
+ * which gives the same bits as building it again. */
 #ifndef BRIO_OVERLAY_H
 #define BRIO_OVERLAY_H
 

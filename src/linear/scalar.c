@@ -160,7 +160,7 @@ struct BrioScalarFactor {
     bool single;
     int64_t version; /* with which factorisation of the pattern; 0: none */
     void *value;
-    double *local; /* vectors of the nodes: four numbers a row, of which three count */
+    double *local; /* vectors of the nodes: four numbers per row, of which three count */
     /* children of each node that are not done forward; nodes that may go backward, -1 where none is
      * known yet */
     atomic_int *pending, *queue;
@@ -228,7 +228,7 @@ static int32_t height_of(const BrioPanels *L, int32_t s)
     return (int32_t)(L->row_start[s + 1] - L->row_start[s]);
 }
 
-/* The next supernode on the way to the root; -1: none. */
+/* The next supernode towards the root; -1: none. */
 static int32_t parent_of(const BrioPanels *L, int32_t s)
 {
     return height_of(L, s) > width_of(L, s) ? L->owner[L->row[L->row_start[s] + width_of(L, s)]]
@@ -295,7 +295,7 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
         node_of[s] = shared && below_top ? -1 : -2;
         p->nodes += node_of[s] == -1;
     }
-    if (!shared) p->nodes = 1; /* all of it, beside the root */
+    if (!shared) p->nodes = 1; /* all of it, in addition to the root */
     p->nodes++;
     p->node = brio__calloc((size_t)p->nodes, sizeof *p->node);
     p->child = brio__alloc((size_t)p->nodes, sizeof *p->child);

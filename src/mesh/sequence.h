@@ -8,7 +8,7 @@
 /* Bytes of positions that a sequence may have. */
 #define BRIO_SEQUENCE_BYTES 4e9
 
-/* A place between two rows: frame + part of the way to the next; rate: 1/s, 0 where it rests. The
+/* A place between two rows: frame + fraction of the time to the next; rate: 1/s, 0 at rest. The
  * rows beyond are `before` and `after`; a length (s) of 0 means that there is none. */
 typedef struct BrioFramePlace {
     int64_t before, frame, next, after;
@@ -29,7 +29,7 @@ double brio__between(const BrioFramePlace *at, BrioInterpolation by, const doubl
 
 /* Times must rise, numbers must be finite, corners must be vertices. */
 BrioStatus brio__sequence_check(const BrioSequence *sequence, BrioError *error);
-/* One vertex in place of several that are together in all frames. */
+/* Merges vertices that coincide in all frames. */
 BrioStatus brio__sequence_weld(BrioSequence *sequence, BrioError *error);
 
 /* glTF: animated nodes, morph targets and skins, as positions at the times of all keys, and `fps`

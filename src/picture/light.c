@@ -44,7 +44,7 @@ struct BrioLights {
     float corner[2], step; /* of that table: its corner and distance of its entries, m */
     float tap[TAPS][2];
     float light[3];
-    /* the picture at hand */
+    /* the current picture */
     const BrioView *view;
     const BrioFacet *facet;
     int64_t count;
@@ -228,7 +228,7 @@ float brio__lights_sky(const BrioLights *l, const float x[3], const float n[3])
         float at[3], facing = -brio__dot3f(n, map->w);
         if (facing <= 0) continue;
         map_place(map, off, at);
-        /* a texel beside, the surface may be nearer by as much as it is steep */
+        /* one texel away, a steep surface may be nearer by its slope */
         float steep = fminf(sqrtf(fmaxf(1 - facing * facing, 0)) / facing, 4);
         all += facing;
         lit += facing * lit_fraction(map, at[0], at[1], at[2] - texel * (0.4f + steep));

@@ -365,7 +365,7 @@ typedef struct Paint {
 } Paint;
 
 /* Checks of the undeformed shape, which show how it is stretched and turned. Their planes lie
- * beside those of regular meshes. */
+ * compared with those of regular meshes. */
 static void set_checks(Paint *paint, const BrioMotionPart *p)
 {
     float high[3], longest = 0;

@@ -245,7 +245,7 @@ void brio__evaluator_free(BrioEvaluator *e)
 typedef struct ValueWork {
     BrioEvaluator *e;
     const double *param, *x, *dx; /* dx: of the limits of steps */
-    int64_t first;                /* pack of the loop at hand */
+    int64_t first;                /* pack of the current loop */
     bool gradient;                /* of the packs of the buffer that begins there */
 } ValueWork;
 

@@ -208,8 +208,8 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "%s does not go with contact: %s: its step does not end where its "
-                       "equations were solved, so bodies may overlap there; use one of %s",
+                       "%s does not support contact: %s: the end of its step is not the state that "
+                       "the solver kept free of intersections; use one of %s",
                        integrator->name, brio__law_at(system->law)->name, names);
 }
 

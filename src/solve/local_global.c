@@ -68,7 +68,7 @@ typedef struct BrioLocalGlobal {
     /* L-BFGS: differences of points and gradients, a ring */
     int memory, used, last;
     double *dq[MEMORY_MAX], *dg[MEMORY_MAX], slope[MEMORY_MAX];
-    /* room for a point beside the caller's, the gradient at the best one */
+    /* memory for a point in addition to the caller's, and for the gradient at the best one */
     double *spare, *best_gradient;
     /* where the matrix or the solve is not exact: what keeps the momentum of components that are
      * not fixed */
@@ -508,7 +508,7 @@ static BrioStatus renew_friction(const BrioProblem *p, const double *q, BrioValu
     return BRIO_OK;
 }
 
-/* Looks for contacts once, on the way from q_n to q, where the iterations begin. */
+/* Looks for contacts once, between q_n and q, where the iterations begin. */
 static void expect(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -581,7 +581,7 @@ static BrioStatus begin_solves(const BrioProblem *p, BrioLocalGlobal *g, const d
 }
 
 /* Sheets that are pinched where the step begins are pulled apart by constant forces f in it, at
- * most the largest that two vertices repel each other with: M target + s a f in place of M target.
+ * most the largest that two vertices repel each other with: M target + s a f instead of M target.
  * Whether there are any. */
 static bool pull_apart(const BrioProblem *p, BrioLocalGlobal *g)
 {

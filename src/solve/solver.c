@@ -1,4 +1,4 @@
-/* The solver: its family, its matrix, and the way into a minimisation. */
+/* The solver: its family, its matrix, and the start of a minimisation. */
 #include "solver.h"
 
 #include "../linear/overlay.h"
