@@ -356,7 +356,8 @@ int brio_command(int argc, char **argv)
     const char *isa = getenv("BRIO_ISA");
     if (isa && isa[0] && strcmp(isa, brio_isa()))
         fprintf(stderr,
-                "brio: BRIO_ISA=%s is not one of baseline, avx2 and avx512, or this machine does "
+                "brio: BRIO_ISA=%s is not one of baseline, avx2 and avx512, or this build or "
+                "machine does "
                 "not support it: using %s\n",
                 isa, brio_isa());
     if (!cluster_begin()) return EXIT_FAILED;

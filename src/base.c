@@ -285,6 +285,16 @@ double brio__memory_available(void)
 
 static const char *const isa_names[BRIO_ISA_COUNT] = {"baseline", "avx2", "avx512"};
 
+#ifdef BRIO_ONLY_ISA /* kernels of this set only: no other can be chosen */
+#define ISA_NAME_(isa) #isa
+#define ISA_NAME(isa) ISA_NAME_(isa)
+BrioIsa brio__isa(void)
+{
+    int i = BRIO_ISA_COUNT - 1;
+    while (i > 0 && strcmp(ISA_NAME(BRIO_ONLY_ISA), isa_names[i])) i--;
+    return (BrioIsa)i;
+}
+#else
 static BrioIsa best_isa(void)
 {
 #ifdef BRIO_HAVE_ISA_KERNELS
@@ -304,6 +314,7 @@ BrioIsa brio__isa(void)
         if (!strcmp(forced, isa_names[i])) return (BrioIsa)i;
     return best;
 }
+#endif
 
 const char *brio_isa(void) { return isa_names[brio__isa()]; }
 

@@ -181,7 +181,8 @@ def check_program():
 
 
 # public headers, and tableaus
-INTEGRATOR_INCLUDES = {"integrator.h", "tableau.h", "brio/stages.h", "brio/by_body.h"}
+INTEGRATOR_INCLUDES = {"integrator.h", "tableau.h", "brio/stages.h", "brio/by_body.h",
+                       "brio/tets.h"}
 OWN = re.compile(r"brio__(tableau|integrator_)")  # tableaus, and the descriptor itself
 
 

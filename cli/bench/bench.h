@@ -49,5 +49,6 @@ BrioSim *bench_scene(const char *name, const char *set);
 /* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
  * state. NULL: it could not be made; a sentence was said. */
 BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const char *integrator);
+BrioSim *bench_bar_with(const char *material, int64_t tets, const BrioSimDef *def);
 
 #endif

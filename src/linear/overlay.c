@@ -185,9 +185,10 @@ BrioStatus brio__overlay_add(BrioOverlay *e, int32_t a, int32_t b, const double 
 
 int64_t brio__overlay_index(BrioOverlay *e, int32_t a, int32_t b) { return find(e, a, b); }
 
-int64_t brio__overlay_find(const BrioOverlay *e, int32_t a, int32_t b)
+int64_t brio__overlay_find(const BrioOverlay *e, int32_t a, int32_t b, int64_t guess)
 {
-    return look_up(e, key_of(a, b));
+    uint64_t key = key_of(a, b);
+    return guess < e->count && e->key[guess] == key ? guess : look_up(e, key);
 }
 
 double *brio__overlay_values(BrioOverlay *e) { return e->value; }

@@ -31,8 +31,9 @@ BrioStatus brio__overlay_reserve(BrioOverlay *overlay, int32_t a, int32_t b);
  * and a number that is another one after keys were forgotten: until then indices stay. What was
  * changed has to be touched. */
 int64_t brio__overlay_index(BrioOverlay *overlay, int32_t a, int32_t b);
-/* The same, but -1 if there is none: several threads may ask at a time. */
-int64_t brio__overlay_find(const BrioOverlay *overlay, int32_t a, int32_t b);
+/* The same, but -1 if there is none: several threads may ask at a time. `guess`: where it may be.
+ */
+int64_t brio__overlay_find(const BrioOverlay *overlay, int32_t a, int32_t b, int64_t guess);
 double *brio__overlay_values(BrioOverlay *overlay);
 uint64_t brio__overlay_keys(const BrioOverlay *overlay);
 void brio__overlay_touch(BrioOverlay *overlay);

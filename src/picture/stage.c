@@ -619,7 +619,7 @@ void brio__stage_legend(const BrioStage *s, uint8_t *rgb, size_t pitch, int widt
     float size = fmaxf(0.019f * (float)height, 8);
     int high = (int)(0.34f * (float)height);
     int wide = (int)(1.1f * size);
-    int left = width - (int)(6.8f * size);
+    int left = width - (int)(7.7f * size);
     int top = (int)(4.2f * size);
     for (int j = 0; j < high; j++) {
         float c[3];

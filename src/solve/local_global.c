@@ -34,6 +34,10 @@
 #include <string.h>
 
 enum { FACTORS = 4, MEMORY_MAX = 16 };
+enum {
+    AUTO = 2,           /* of the option for precision */
+    HALF_FROM = 1000000 /* numbers of a factor from which it is kept in half precision */
+};
 #define SLOW 2.0 /* s: what moves by `self` within this may come apart by itself */
 
 /* M + scale (L + diag(touch)), factored. */
@@ -277,6 +281,17 @@ static void make(BrioLocalGlobal *g, const double *param)
     g->ready = true;
 }
 
+/* A solve reads the factor twice, and one that no cache of a core holds is read at the pace of the
+ * memory: half the bytes, half the time. A solve that is off by a thousandth of its step is as good
+ * as an exact one where ten of them are off by tenths of the solution (docs/local-global.md,
+ * Precision). */
+static BrioScalarPrecision precision_of(const BrioSolver *s, const BrioScalarPattern *pattern)
+{
+    if (s->options.single_precision != AUTO)
+        return s->options.single_precision ? BRIO_SCALAR_SINGLE : BRIO_SCALAR_DOUBLE;
+    return brio__scalar_numbers(pattern) >= HALF_FROM ? BRIO_SCALAR_HALF : BRIO_SCALAR_SINGLE;
+}
+
 /* The factor of M + scale (L + diag(touch)). */
 static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale,
                             Global **global)
@@ -297,7 +312,7 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     brio__hand_columns_forget(&to->hands);
     if (!to->factor)
         BRIO_CHECK(
-            brio__scalar_factor_create(g->pattern, s->options.single_precision, &to->factor));
+            brio__scalar_factor_create(g->pattern, precision_of(s, g->pattern), &to->factor));
     for (int32_t b = 0; b < g->system->block_count; b++) {
         g->scaled_diagonal[b] = g->system->mass[b] + scale * (g->diagonal[b] + g->touch[b]);
         for (int64_t k = g->start[b]; k < g->start[b + 1]; k++)

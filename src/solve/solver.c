@@ -41,7 +41,7 @@ BrioSolverOptions brio_default_solver(void)
                                .linear_tol = 1e-6,
                                .max_halvings = 6,
                                .iterations = 10,
-                               .single_precision = 1,
+                               .single_precision = 2,
                                .memory = -1};
 }
 

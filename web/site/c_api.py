@@ -8,7 +8,7 @@ import re
 import sys
 
 HEADERS = ["brio.h", "motion.h", "edit.h", "constraint.h", "cage.h", "ccd.h", "integrator.h",
-           "stages.h", "by_body.h", "matrices.h", "plugin.h"]
+           "stages.h", "tets.h", "by_body.h", "matrices.h", "plugin.h"]
 RULE = re.compile(r"/\* -{20,}\n(.*?)\n \* -{20,} \*/|/\* ---- (.*?) -{4,} \*/", re.S)
 SKIP = re.compile(r"#(ifndef BRIO_\w+_H|define BRIO_\w+_H|endif|ifdef __cplusplus|include|if )"
                   r"|#(else|elif)|extern \"C\"|\}$|#define BRIO_API\b|#pragma")
