@@ -158,11 +158,22 @@ static int edit_distance(const char *a, const char *b)
     return row[(na + 1) % 3][nb];
 }
 
+/* body and bodies, force and forces. */
+static bool is_plural(const char *one, const char *many)
+{
+    size_t length = strlen(one), other = strlen(many);
+    if (other == length + 1) return !strncmp(one, many, length) && many[length] == 's';
+    return length > 1 && other == length + 2 && one[length - 1] == 'y' &&
+           !strncmp(one, many, length - 1) && !strcmp(many + length - 1, "ies");
+}
+
 const char *brio__nearest(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
     size_t length = strlen(word + strspn(word, "-")); /* of an option: without its dashes */
-    int min = length < 4 ? 2 : (int)length / 3 + 2;   /* farther than this is no typing mistake */
+    for (int i = 0; i < count; i++)
+        if (is_plural(word, names[i]) || is_plural(names[i], word)) return names[i];
+    int min = length < 4 ? 2 : (int)length / 3 + 2; /* farther than this is no typing mistake */
     for (int i = 0; i < count; i++) {
         int distance = edit_distance(word, names[i]);
         if (distance < min) {
@@ -170,11 +181,27 @@ const char *brio__nearest(const char *word, const char *const *names, int count)
             nearest = names[i];
         }
     }
-    /* a part of a name, as euler of backward-euler, or another ending, as body for bodies */
+    /* a part of a name, as euler of backward-euler, or another ending */
     for (int i = 0; i < count && !nearest && length >= 3; i++)
         if (strstr(names[i], word) || !strncmp(names[i], word, BRIO_MAX(3, strlen(word) - 1)))
             nearest = names[i];
     return nearest;
+}
+
+BrioStatus brio__no_such_name(const char *what, const char *name, const char *const *names,
+                              int count, BrioError *error)
+{
+    const char *nearest = brio__nearest(name, names, count);
+    if (nearest)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no %s \"%s\"; did you mean \"%s\"?", what,
+                           name, nearest);
+    char list[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+    if (count == 0)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no %s \"%s\"; there are none", what, name);
+    return brio__error(error, BRIO_ERROR_ARGUMENT, "no %s \"%s\"; there are: %s", what, name, list);
 }
 
 /* ---- memory ----------------------------------------------------------------------------- */

@@ -30,6 +30,9 @@ BrioStatus brio__bad_argument(BrioError *error, const char *function);
 /* The name of `names` (count of them) nearest to `word`, or NULL if none is near enough to
  * suggest. */
 const char *brio__nearest(const char *word, const char *const *names, int count);
+/* no WHAT "NAME", and the name that was probably meant, or all that there are. */
+BrioStatus brio__no_such_name(const char *what, const char *name, const char *const *names,
+                              int count, BrioError *error);
 
 /* ---- memory: aligned to a cache line, so that lanes can be loaded from any array -------- */
 

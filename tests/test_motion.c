@@ -239,6 +239,117 @@ static void scripts_move_as_said(void **state)
     brio_sim_free(sim);
 }
 
+/* Vertices 0 to 3 of a cube that move by keys, by poses that turn about other axes each time, and
+ * by frames, all of them samples of smooth motions at rest before 0 and after 2 s. */
+static BrioSim *sampled_motion(const char *by, int samples)
+{
+    char text[16384], row[4096];
+    int used = 0, rows = 0;
+    double step = 2.0 / samples;
+    for (int k = 0; k <= samples; k++) {
+        double t = step * k, s = sin(M_PI * t / 2) * sin(M_PI * t / 2);
+        rows += snprintf(row + rows, sizeof row - (size_t)rows, "%.17g, %.17g, 0, 0, 0, 1, %.17g\n",
+                         t, s, s * s);
+    }
+    write_text("curve.csv", row);
+    used += snprintf(text, sizeof text,
+                     "bodies:\n  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n    "
+                     "material: {type: stvk}\n    fix:\n      - {vertices: [2, 3], interpolation: "
+                     "%s, sequence: curve.csv}\n      - {vertices: [0], interpolation: %s, script: "
+                     "{keys: [",
+                     by, by);
+    for (int k = 0; k <= samples; k++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s[%.17g, %.17g, 0, 0]",
+                         k ? ", " : "", step * k, pow(sin(M_PI * step * k / 2), 2));
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "]}}\n      - {vertices: [1], interpolation: %s, script: {poses: [", by);
+    for (int k = 0; k <= samples; k++) {
+        double t = step * k, s = sin(M_PI * t / 2);
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%s{t: %.17g, rotate: [[%.17g, %.17g, 1], %.17g], scale: %.17g}",
+                         k ? ", " : "", t, cos(t), sin(t), 100 * s * s, 1 + s * s);
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "]}}\n");
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    if (brio_sim_parse(text, strlen(text), "test", &sim, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
+    return sim;
+}
+
+/* The largest distance of vertex i from where `fine` has it, in (0, 2) s. */
+static double curve_error(BrioSim *coarse, BrioSim *fine, int i)
+{
+    size_t world = 3 * (size_t)coarse->system->vertex_count;
+    double *x = calloc(4 * world, sizeof *x), *y = x + world, *v = y + world, most = 0;
+    for (int k = 1; k < 200; k++) {
+        fixed_positions(coarse, 0.01 * k, x, v);
+        fixed_positions(fine, 0.01 * k, y, v);
+        for (int r = 0; r < 3; r++) most = fmax(most, fabs(x[3 * i + r] - y[3 * i + r]));
+    }
+    free(x);
+    return most;
+}
+
+/* Cubic motions have continuous velocities, which are the rates of positions, and the third order
+ * in the distance of their rows: 2^3 = 8, and 6 leaves room for terms of higher order. Linear ones
+ * have the second. */
+static void curves_are_smooth(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        const char *by = ((const char *[]){"linear", "cubic", "monotone"})[kind];
+        BrioSim *fine = sampled_motion("cubic", 64), *sim[2];
+        for (int k = 0; k < 2; k++) sim[k] = sampled_motion(by, 8 << k);
+        size_t world = 3 * (size_t)fine->system->vertex_count;
+        double *x = calloc(6 * world, sizeof *x), *v = x + world, *a = v + world, *b = a + world;
+        double *w = b + world, *none = w + world, jump = 0;
+        for (int k = 0; k < 60; k++) {
+            double t = 0.013 + 0.0331 * k, e = 1e-6;
+            fixed_positions(sim[0], t, x, v);
+            fixed_positions(sim[0], t - e, a, none);
+            fixed_positions(sim[0], t + e, b, none);
+            for (int i = 0; i < 12; i++) assert_true(fabs((b[i] - a[i]) / (2 * e) - v[i]) < 1e-7);
+        }
+        for (int k = 0; k <= 8; k++) { /* at the rows, from both sides */
+            fixed_positions(sim[0], 0.25 * k - 1e-9, a, v);
+            fixed_positions(sim[0], 0.25 * k + 1e-9, b, w);
+            for (int i = 0; i < 12; i++) jump = fmax(jump, fabs(v[i] - w[i]));
+        }
+        for (int i = 0; i < 3; i++) {
+            double coarse = curve_error(sim[0], fine, i), half = curve_error(sim[1], fine, i);
+            printf("    %s, %s: error %.2g m, %.2g m with half the distance of rows\n", by,
+                   ((const char *[]){"keys", "poses", "frames"})[i], coarse, half);
+            assert_true(coarse > (kind == 1 ? 6 : 2.5) * half);
+        }
+        printf("    %s: velocities jump by %.2g m/s\n", by, jump);
+        assert_true(kind == 0 ? jump > 0.1 : jump < 1e-6);
+        for (int k = 0; k < 2; k++) brio_sim_free(sim[k]);
+        brio_sim_free(fine);
+        free(x);
+    }
+}
+
+/* A monotone curve is never beyond its rows, and what rests between two of them stays at rest; a
+ * cubic one swings. Rows at unequal distances. */
+static void monotone_stays_between(void **state)
+{
+    static const double time[] = {0, 1, 1.1, 3, 4, 4.5, 7}, value[] = {0, 0, 1, 1, 5, 4, 4};
+    (void)state;
+    double beyond[2] = {0, 0};
+    for (int kind = 0; kind < 2; kind++)
+        for (int k = 0; k <= 7000; k++) {
+            BrioFramePlace at = brio__frame_place(time, 1, 7, 0.001 * k);
+            double four[4] = {value[at.before], value[at.frame], value[at.next], value[at.after]};
+            double rate, low = fmin(four[1], four[2]), high = fmax(four[1], four[2]);
+            double y = brio__between(&at, BRIO_INTERPOLATION_CUBIC + kind, four, &rate);
+            beyond[kind] = fmax(beyond[kind], fmax(low - y, y - high));
+            if (kind == 1 && low == high) assert_true(y == low && rate == 0);
+        }
+    printf("    beyond the rows: cubic %.3f, monotone %.2g\n", beyond[0], beyond[1]);
+    assert_true(beyond[0] > 0.1 && beyond[1] < 1e-15);
+}
+
 /* Springs to moving points follow with their weights, and the ledger has the work. */
 static void attachments_follow(void **state)
 {
@@ -504,11 +615,30 @@ static void threads_and_sequence(void **state)
     brio_mesh_free(mesh);
 }
 
+/* A scene names the files of a sequence by a pattern, relative to itself. */
+static void scene_takes_a_pattern(void **state)
+{
+    (void)state;
+    write_text("step_1.obj", "v -1 -2 -1\nv 1 -2 -1\nv 0 -2 1\nf 1 3 2\n");
+    write_text("step_2.obj", "v -1 -1 -1\nv 1 -1 -1\nv 0 -1 1\nf 1 3 2\n");
+    BrioSim *sim =
+        parse("contact: {type: ipc}\nobstacles: [{type: mesh, sequence: step_#.obj, fps: 2, "
+              "interpolation: monotone}]\nbodies:\n  - {shape: {type: box, size: [0.1, 0.1, 0.1], "
+              "cells: [1, 1, 1]}, material: {type: stvk}}\n");
+    const BrioSystem *s = sim->system;
+    double *x = calloc(3 * (size_t)s->vertex_count, sizeof *x);
+    brio__system_fixed(s, sim->state, 0.25, x);
+    assert_true(fabs(x[3 * s->obstacle[0].first + 1] + 1.5) < 1e-14);
+    free(x);
+    brio_sim_free(sim);
+}
+
 /* Keys that would do nothing. */
 static void what_does_nothing_is_refused(void **state)
 {
     (void)state;
-    static const char *const refused[][2] = {{"fps: 24", "1:79: fps is for a sequence"},
+    static const char *const refused[][2] = {{"interpolation: cubic", "1:79: interpolation is for"},
+                                             {"fps: 24", "1:79: fps is for a sequence"},
                                              {"start: 2", "1:79: start is for a sequence"},
                                              {"script: {poses: []}", "there are no poses"},
                                              {"script: {keys: []}", "there are no keys"}};
@@ -565,11 +695,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_read),           cmocka_unit_test(own_glb_is_read),
         cmocka_unit_test(bad_files_get_a_sentence), cmocka_unit_test(scripts_move_as_said),
+        cmocka_unit_test(curves_are_smooth),        cmocka_unit_test(monotone_stays_between),
         cmocka_unit_test(attachments_follow),       cmocka_unit_test(half_is_half_of_whole),
         cmocka_unit_test(confined_column_settles),  cmocka_unit_test(springs_are_differentiated),
         cmocka_unit_test(slab_carries_and_drags),   cmocka_unit_test(nothing_goes_through),
         cmocka_unit_test(threads_and_sequence),     cmocka_unit_test(what_does_nothing_is_refused),
-        cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(scene_takes_a_pattern),    cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -437,8 +437,8 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], sequence: none_####.obj}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:37: bodies[0].fix[0].sequence: there is no file \"none_####.obj\": names are "
-     "relative to the scene file"},
+     "scene.yaml:4:37: bodies[0].fix[0].sequence: there is no file \"none_####.obj\" with digits "
+     "instead of #: names are relative to the scene file"},
     {"axes that move",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], axes: [x], script: {velocity: [1, 0, 0]}}]\n",

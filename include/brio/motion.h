@@ -36,8 +36,20 @@ BRIO_API void brio_sequence_free(BrioSequence *sequence);
  * `start`: time of the first frame (s), or the offset that is added to the times in a file. */
 BRIO_API BrioStatus brio_sequence_read(const char *const *files, int count, double fps,
                                        double start, BrioSequence **sequence, BrioError *error);
-/* Positions and, unless NULL, velocities at a time: vertex_count x 3 each. */
+/* Positions and, unless NULL, velocities at a time, linear between frames: vertex_count x 3
+ * each. */
 BRIO_API void brio_sequence_at(const BrioSequence *sequence, double time, double *x, double *v);
+
+/* What lies between keys, poses and frames. LINEAR: straight lines; velocities jump. CUBIC: curves
+ * whose slope at a row is that of the parabola through it and its neighbours (Catmull-Rom for rows
+ * at equal distances); they may go beyond the values of the rows. MONOTONE: each coordinate stays
+ * between those of the two rows, so what rests between two rows stays at rest [Fritsch1984]. Both
+ * curves start and end at rest: the velocity is continuous at all times. */
+typedef enum BrioInterpolation {
+    BRIO_INTERPOLATION_LINEAR,
+    BRIO_INTERPOLATION_CUBIC,
+    BRIO_INTERPOLATION_MONOTONE
+} BrioInterpolation;
 
 /* How points without coordinates move. Of a point that starts at X:
  *
@@ -47,7 +59,8 @@ BRIO_API void brio_sequence_at(const BrioSequence *sequence, double time, double
  *         and shifted by `keys` (rows t, dx, dy, dz).
  *
  * Before the first and after the last key or pose the motion rests there. In between, translation
- * and scale are linear, and rotation follows the shorter arc at a constant rate. */
+ * and scale are linear, and rotation follows the shorter arc at a constant rate, unless
+ * `interpolation` says otherwise. Scales are never beyond those of the two poses. */
 typedef struct BrioScript {
     double start, end;
     double velocity[3], angular[3], about[3];
@@ -60,6 +73,7 @@ typedef struct BrioScript {
     const BrioSequence *sequence;
     /* m, of t (s) and of x, y, z at the start (docs/forces.md has the language); NULL: 0 */
     const char *formula[3];
+    BrioInterpolation interpolation; /* of keys, poses and the frames of the sequence */
 } BrioScript;
 BRIO_API BrioScript brio_default_script(void); /* at rest, from 0 to infinity */
 

@@ -53,11 +53,20 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
     return np.ascontiguousarray(found, dtype=np.int32)
 
 
-def _script(times: Any, frames: Any, poses: Any, formula: Any) -> Optional[CScript]:
+_INTERPOLATIONS = {"linear": 0, "cubic": 1, "monotone": 2}
+
+
+def _script(
+    times: Any, frames: Any, poses: Any, formula: Any, interpolation: str
+) -> Optional[CScript]:
     """Motion of points; None: at rest."""
+    if interpolation not in _INTERPOLATIONS:
+        words = ", ".join(_INTERPOLATIONS)
+        raise ValueError(f"interpolation: expected one of {words}, got {interpolation!r}")
     if frames is None and poses is None and formula is None:
         return None
     script: CScript = lib.brio_default_script()
+    script.interpolation = _INTERPOLATIONS[interpolation]
     if frames is not None:
         x = np.ascontiguousarray(frames, dtype=np.float64)
         t = np.ascontiguousarray(times if times is not None else (), dtype=np.float64)
@@ -246,13 +255,15 @@ class Builder:
         frames: Any = None,
         poses: Any = None,
         formula: Any = None,
+        interpolation: str = "linear",
     ) -> None:
         """Fixes vertices, along ``axes`` ("x", "xz") only, or moves them: through
         ``frames`` (m x n x 3) at ``times`` (s), by ``poses`` (rows t, shift, quaternion w x y z,
-        scale) or by three formulas of t, x, y, z. docs/motion.md has the rules.
+        scale) or by three formulas of t, x, y, z. ``interpolation`` between frames and poses is
+        "linear", "cubic" or "monotone". docs/motion.md has the rules.
         """
         held = self._vertices(body, vertices)
-        script = _script(times, frames, poses, formula)
+        script = _script(times, frames, poses, formula, interpolation)
         if axes:
             if script is not None or set(axes) - set("xyz"):
                 raise ValueError(f"axes: expected letters of xyz and no motion, got {axes!r}")
@@ -283,11 +294,12 @@ class Builder:
         frames: Any = None,
         poses: Any = None,
         formula: Any = None,
+        interpolation: str = "linear",
     ) -> None:
         """Springs of stiffness k (N/m) times ``weights`` and no length from a vertex, or several,
         to a point (default: where each starts), which may move as with ``fix``."""
         held = self._vertices(body, vertex)
-        script = _script(times, frames, poses, formula)
+        script = _script(times, frames, poses, formula, interpolation)
         points = (
             None
             if point is None
@@ -416,6 +428,7 @@ class Builder:
         frames: Any = None,
         poses: Any = None,
         formula: Any = None,
+        interpolation: str = "linear",
     ) -> int:
         """An obstacle of triangles, segments or points, for barrier contact; returns its number.
         It is at rest, or moves like vertices of ``fix``."""
@@ -430,7 +443,7 @@ class Builder:
         mesh = CMesh(len(x), 0, len(parts[0]), len(parts[1]), x.ctypes.data, None, *addresses, None)
         definition: CObstacleDef = lib.brio_default_obstacle()
         definition.name, definition.mesh = name.encode() if name else None, ctypes.pointer(mesh)
-        script = _script(times, frames, poses, formula)
+        script = _script(times, frames, poses, formula, interpolation)
         if script is not None:
             definition.script = ctypes.cast(ctypes.pointer(script), c_void_p)
         self._call(lib.brio_builder_obstacle, byref(definition))

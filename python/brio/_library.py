@@ -453,6 +453,7 @@ class CScript(Structure):
         ("poses", c_void_p),
         ("sequence", POINTER(CSequence)),
         ("formula", c_char_p * 3),
+        ("interpolation", c_int),
     ]
 
 

@@ -171,12 +171,22 @@ static void carry(const Carrier *c, int32_t vertex, const double y[3], BrioPoint
 
 /* ---- the definition --------------------------------------------------------------------- */
 
+static BrioStatus no_such_type(const char *type, BrioError *error)
+{
+    const char *names[64];
+    int count = 0;
+    while (count < (int)BRIO_COUNT(names) && brio__constraint_type_at(count)) {
+        names[count] = brio__constraint_type_at(count)->name;
+        count++;
+    }
+    return brio__no_such_name("constraint", type ? type : "", names, count, error);
+}
+
 BrioStatus brio_default_constraint(const char *type, BrioConstraintDef *def, BrioError *error)
 {
     BRIO_NEEDS(type && def, error);
     const BrioConstraintType *found = brio__constraint_type(type);
-    if (!found)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no constraint \"%s\"", type ? type : "");
+    if (!found) return no_such_type(type, error);
     *def = (BrioConstraintDef){.type = found->name,
                                .a = {-1, -1, {NAN, NAN, NAN}},
                                .b = {-1, -1, {NAN, NAN, NAN}},
@@ -192,9 +202,7 @@ BrioStatus brio_constraint_set(BrioConstraintDef *def, const char *name, double 
 {
     BRIO_NEEDS(def && name, error);
     const BrioConstraintType *type = brio__constraint_type(def->type);
-    if (!type)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no constraint \"%s\"",
-                           def->type ? def->type : "");
+    if (!type) return no_such_type(def->type, error);
     return brio_fields_set(type->fields, def->values, name, &value, error);
 }
 
@@ -371,9 +379,7 @@ BrioStatus brio_builder_constraint(BrioBuilder *builder, const BrioConstraintDef
     double *y = NULL;
     BRIO_CHECK(brio__builder_open(builder, error));
     const BrioConstraintType *type = brio__constraint_type(def->type);
-    if (!type)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no constraint \"%s\"",
-                           def->type ? def->type : "");
+    if (!type) return no_such_type(def->type, error);
     BRIO_CHECK(check_ends(builder, type, def, error));
     BRIO_CHECK(brio__fields_check(type->fields, def->values, error));
     created.constraint.type = type;

@@ -171,7 +171,11 @@ BrioStatus brio_builder_remove_constraint(BrioBuilder *builder, const char *name
             drop_constraint(builder, i);
             return BRIO_OK;
         }
-    return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no constraint \"%s\"", name);
+    enum { LIMIT = 64 };
+    const char *names[LIMIT];
+    int count = BRIO_MIN(builder->constraint_count, LIMIT);
+    for (int i = 0; i < count; i++) names[i] = builder->constraint[i].constraint.name;
+    return brio__no_such_name("constraint", name, names, count, error);
 }
 
 BrioStatus brio_builder_detach(BrioBuilder *builder, int body, int32_t vertex, BrioError *error)
@@ -194,12 +198,16 @@ BrioStatus brio_builder_remove_force(BrioBuilder *builder, const char *name, Bri
 {
     BRIO_NEEDS(BRIO_LIVES(BUILDER, builder) && name, error);
     BRIO_CHECK(brio__builder_open(builder, error));
-    for (int i = 0; name && i < builder->force_count; i++)
+    for (int i = 0; i < builder->force_count; i++)
         if (!strcmp(builder->force[i].force.name, name)) {
             drop_force(builder, i);
             return BRIO_OK;
         }
-    return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no force \"%s\"", name ? name : "");
+    enum { LIMIT = 64 };
+    const char *names[LIMIT];
+    int count = BRIO_MIN(builder->force_count, LIMIT);
+    for (int i = 0; i < count; i++) names[i] = builder->force[i].force.name;
+    return brio__no_such_name("force", name, names, count, error);
 }
 
 BrioStatus brio_builder_unfix(BrioBuilder *builder, int body, const int32_t *vertices,

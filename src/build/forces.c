@@ -22,11 +22,22 @@ int brio__builder_force_at_fault(const BrioBuilder *builder) { return builder->f
 
 /* ---- the definition --------------------------------------------------------------------- */
 
+static BrioStatus no_such_type(const char *type, BrioError *error)
+{
+    const char *names[64];
+    int count = 0;
+    while (count < (int)BRIO_COUNT(names) && brio__force_type_at(count)) {
+        names[count] = brio__force_type_at(count)->name;
+        count++;
+    }
+    return brio__no_such_name("force", type ? type : "", names, count, error);
+}
+
 BrioStatus brio_default_force(const char *type, BrioForceDef *def, BrioError *error)
 {
     BRIO_NEEDS(type && def, error);
     const BrioForceType *found = brio__force_type(type);
-    if (!found) return brio__error(error, BRIO_ERROR_ARGUMENT, "no force \"%s\"", type ? type : "");
+    if (!found) return no_such_type(type, error);
     *def = (BrioForceDef){.type = found->name};
     for (int k = 0; k < 6; k++) def->box[k] = NAN;
     for (int k = 0; k < 4; k++) def->sphere[k] = NAN;
@@ -39,9 +50,7 @@ BrioStatus brio_force_set(BrioForceDef *def, const char *name, const double *val
 {
     BRIO_NEEDS(def && name && value, error);
     const BrioForceType *type = brio__force_type(def->type);
-    if (!type)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no force \"%s\"",
-                           def->type ? def->type : "");
+    if (!type) return no_such_type(def->type, error);
     return brio_fields_set(type->fields, def->values, name, value, error);
 }
 
@@ -181,9 +190,7 @@ BrioStatus brio_builder_force(BrioBuilder *builder, const BrioForceDef *def, Bri
     BrioForcePlan created = {0};
     BRIO_CHECK(brio__builder_open(builder, error));
     const BrioForceType *type = brio__force_type(def->type);
-    if (!type)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no force \"%s\"",
-                           def->type ? def->type : "");
+    if (!type) return no_such_type(def->type, error);
     BRIO_CHECK(check_definition(builder, type, def, error));
     BrioStatus status = make_plan(builder, def, &created, error);
     BrioForcePlan *grown = NULL;

@@ -18,7 +18,7 @@ _Static_assert(sizeof(BrioBodyPlan) == 2376, "image.c must know every member of 
 _Static_assert(sizeof(BrioAttachmentPlan) == 56, "... of BrioAttachmentPlan");
 _Static_assert(sizeof(BrioConstraintPlan) == 1064, "... of BrioConstraintPlan");
 _Static_assert(sizeof(BrioStitchPlan) == 88, "... of BrioStitchPlan");
-_Static_assert(sizeof(BrioScriptPlan) == 376, "... of BrioScriptPlan");
+_Static_assert(sizeof(BrioScriptPlan) == 392, "... of BrioScriptPlan");
 _Static_assert(sizeof(BrioObstaclePlan) == 32, "... of BrioObstaclePlan");
 _Static_assert(sizeof(BrioPairPlan) == 24, "... of BrioPairPlan");
 _Static_assert(sizeof(BrioContactDef) == 72, "... of BrioContactDef");
@@ -363,6 +363,19 @@ static void visit_contact(Image *m, BrioBuilder *b)
     if (m->reading && found) b->contact.law = found->name;
 }
 
+/* Behind everything else, and only where a script is curved: images of before have none of it. */
+static void visit_curves(Image *m, BrioBuilder *b)
+{
+    bool there = m->reading && m->size < m->room;
+    for (int k = 0; !m->reading && k < b->script_count; k++)
+        there |= b->script[k].script.interpolation != BRIO_INTERPOLATION_LINEAR;
+    for (int k = 0; there && !stopped(m) && k < b->script_count; k++) {
+        BrioInterpolation *by = &b->script[k].script.interpolation;
+        VISIT(m, *by);
+        m->broken |= m->reading && (unsigned)*by > BRIO_INTERPOLATION_MONOTONE;
+    }
+}
+
 static void visit_builder(Image *m, BrioBuilder *b)
 {
     VISIT(m, b->gravity);
@@ -386,6 +399,7 @@ static void visit_builder(Image *m, BrioBuilder *b)
     EACH(m, b->stitch, b->stitch_count, visit_stitch);
     VISIT(m, b->force_count);
     EACH(m, b->force, b->force_count, visit_force);
+    visit_curves(m, b);
 }
 
 BrioStatus brio__builder_write(const BrioBuilder *builder, unsigned char **bytes, size_t *size)

@@ -20,6 +20,11 @@ static BrioStatus check_script(const BrioScript *script, BrioError *error)
 {
     if (!isfinite(script->start) || !(script->end >= script->start))
         return brio__error(error, BRIO_ERROR_INPUT, "a script must not end before it starts");
+    if ((unsigned)script->interpolation > BRIO_INTERPOLATION_MONOTONE)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "a script's interpolation %d is unknown: "
+                           "use a value of BrioInterpolation",
+                           (int)script->interpolation);
     bool finite = true;
     for (int r = 0; r < 3; r++)
         finite &= isfinite(script->velocity[r]) && isfinite(script->angular[r]) &&

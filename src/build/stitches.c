@@ -153,13 +153,16 @@ static BrioStatus check(const BrioBuilder *b, const BrioStitchDef *def, BrioErro
     return BRIO_OK;
 }
 
-/* Sews all of `from` that is near enough; what has no stitch afterwards has none nearby. */
+/* Sews all of `from` that is near enough; what has no stitch afterwards has none nearby. `closest`:
+ * the smallest distance. */
 static BrioStatus sew(BrioBuilder *b, const BrioStitchDef *def, const Parts *from, const Parts *to,
-                      BrioError *error)
+                      double *closest, BrioError *error)
 {
+    *closest = INFINITY;
     for (int64_t i = 0; i < from->count; i++) {
         BrioStitchPlan stitch = {.k = def->k, .breaking = def->breaking};
         double d = nearest(from, to, i, def->edges, &stitch);
+        *closest = fmin(*closest, d);
         if (!(d <= def->distance)) continue;
         for (int k = 0; k < 4; k++) stitch.body[k] = k < (def->edges ? 2 : 1) ? def->a : def->b;
         stitch.rest = isnan(def->rest) ? d : def->rest;
@@ -181,13 +184,17 @@ BrioStatus brio_builder_stitch(BrioBuilder *builder, const BrioStitchDef *def, i
                                    : vertices_of(a->mesh, def->vertex_count ? def->vertices : NULL,
                                                  def->vertex_count, &from);
     if (status == BRIO_OK) status = targets_of(b->mesh, def->edges, &to);
-    status = status == BRIO_OK ? sew(builder, def, &from, &to, error) : brio__no_memory(error);
+    double closest = INFINITY;
+    status =
+        status == BRIO_OK ? sew(builder, def, &from, &to, &closest, error) : brio__no_memory(error);
     brio__free(from.own);
     brio__free(to.own);
     if (status == BRIO_OK && builder->stitch_count == before)
-        status = brio__error(error, BRIO_ERROR_INPUT,
-                             "nothing of body \"%s\" is within %g m of body \"%s\": no stitches",
-                             a->name, def->distance, b->name);
+        status =
+            brio__error(error, BRIO_ERROR_INPUT,
+                        "nothing of body \"%s\" is within %g m of body \"%s\", the closest is at "
+                        "%.3g m: use a larger distance",
+                        a->name, def->distance, b->name, closest);
     if (status != BRIO_OK) builder->stitch_count = before;
     if (status == BRIO_OK && count) *count = builder->stitch_count - before;
     return status;

@@ -9,7 +9,8 @@
  *                         t, shift, quaternion w x y z [, scale]   eight or eleven columns
  *
  * Between frames positions are linear: x = (1 - p) x_k + p x_{k+1}, and the velocity is
- * (x_{k+1} - x_k)/(t_{k+1} - t_k) of the interval that begins. */
+ * (x_{k+1} - x_k)/(t_{k+1} - t_k) of the interval that begins. Or they are cubic: Hermite's curve
+ * with the slopes of parabolas through three rows, or those that keep it monotone [Fritsch1984]. */
 #include "sequence.h"
 
 #include "readers.h"
@@ -56,23 +57,62 @@ void brio_sequence_free(BrioSequence *sequence)
     brio__free(sequence);
 }
 
-BrioFramePlace brio__frame_place(const double *times, int64_t count, double time)
+BrioFramePlace brio__frame_place(const double *times, int stride, int64_t count, double time)
 {
-    int64_t low = 0, high = count; /* the first frame that is later */
+    int64_t low = 0, high = count; /* the first row that is later */
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (times[middle] <= time)
+        if (times[stride * middle] <= time)
             low = middle + 1;
         else
             high = middle;
     }
     BrioFramePlace place = {.frame = BRIO_MAX(low - 1, 0), .next = BRIO_MIN(low, count - 1)};
-    double length = times[place.next] - times[place.frame];
-    if (length > 0) {
-        place.part = (time - times[place.frame]) / length;
-        place.rate = 1 / length;
+    place.before = BRIO_MAX(place.frame - 1, 0);
+    place.after = BRIO_MIN(place.next + 1, count - 1);
+    place.length = times[stride * place.next] - times[stride * place.frame];
+    place.length_before = times[stride * place.frame] - times[stride * place.before];
+    place.length_after = times[stride * place.after] - times[stride * place.next];
+    if (place.length > 0) {
+        place.part = (time - times[stride * place.frame]) / place.length;
+        place.rate = 1 / place.length;
     }
     return place;
+}
+
+double brio__curve_slope(BrioInterpolation by, double a, double length_a, double b, double length_b)
+{
+    if (!(length_a > 0 && length_b > 0)) return 0; /* starts and ends at rest */
+    if (by != BRIO_INTERPOLATION_MONOTONE)
+        return (length_b * a + length_a * b) / (length_a + length_b);
+    if (!(a * b > 0)) return 0;
+    double wa = length_a + 2 * length_b, wb = 2 * length_a + length_b; /* [Fritsch1984] */
+    return (wa + wb) / (wa / a + wb / b);
+}
+
+double brio__hermite(const BrioFramePlace *at, double a, double b, const double slope[2],
+                     double *rate)
+{
+    double p = at->part, way = b - a;
+    double first = at->length * slope[0], last = at->length * slope[1];
+    double square = 3 * way - 2 * first - last, cube = first + last - 2 * way;
+    *rate = at->rate * (first + p * (2 * square + p * 3 * cube));
+    return a + p * (first + p * (square + p * cube));
+}
+
+double brio__between(const BrioFramePlace *at, BrioInterpolation by, const double value[4],
+                     double *rate)
+{
+    double a = value[1], b = value[2], here = at->length > 0 ? (b - a) / at->length : 0;
+    if (by == BRIO_INTERPOLATION_LINEAR || !(at->length > 0)) {
+        *rate = here;
+        return a + at->part * (b - a);
+    }
+    double before = at->length_before > 0 ? (a - value[0]) / at->length_before : 0;
+    double after = at->length_after > 0 ? (value[3] - b) / at->length_after : 0;
+    double slope[2] = {brio__curve_slope(by, before, at->length_before, here, at->length),
+                       brio__curve_slope(by, here, at->length, after, at->length_after)};
+    return brio__hermite(at, a, b, slope, rate);
 }
 
 void brio_sequence_at(const BrioSequence *s, double time, double *x, double *v)
@@ -80,7 +120,7 @@ void brio_sequence_at(const BrioSequence *s, double time, double *x, double *v)
     BRIO_NEEDS_OR_NOTHING(s && x);
     int64_t n = 3 * s->vertex_count;
     if (s->frame_count == 0) return;
-    BrioFramePlace at = brio__frame_place(s->time, s->frame_count, time);
+    BrioFramePlace at = brio__frame_place(s->time, 1, s->frame_count, time);
     const double *a = s->x + n * at.frame, *b = s->x + n * at.next;
     for (int64_t k = 0; k < n; k++) {
         x[k] = a[k] + at.part * (b[k] - a[k]);
@@ -496,8 +536,11 @@ static BrioStatus list_files(const char *pattern, Numbered **list, int *count, B
     }
     if (directory) closedir(directory);
     if (status == BRIO_OK && *count == 0)
-        return brio__error(error, BRIO_ERROR_INPUT, "there is no file %s, with digits for %c",
-                           pattern, base[before]);
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "there is no file \"%s\" with digits instead of %c: names are relative to "
+            "the scene file",
+            pattern, base[before]);
     if (status == BRIO_OK) qsort(*list, (size_t)*count, sizeof **list, compare_numbers);
     return status;
 }

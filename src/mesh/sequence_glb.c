@@ -463,7 +463,7 @@ static void turn_between(const double *a, const double *b, double part, double *
 /* The channel's numbers at a time. */
 static void sample(const Channel *c, int width, double time, double *out)
 {
-    BrioFramePlace at = brio__frame_place(c->time.value, c->time.count, time);
+    BrioFramePlace at = brio__frame_place(c->time.value, 1, c->time.count, time);
     int64_t each = c->cubic ? 3 * width : width, middle = c->cubic ? width : 0;
     const double *a = c->output.value + at.frame * each + middle;
     const double *b = c->output.value + at.next * each + middle;

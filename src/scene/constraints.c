@@ -127,6 +127,8 @@ static BrioStatus read_constraint(BrioNode *node, const BrioBuilder *builder,
         return brio__node_error(node, error,
                                 "missing key \"b\": The other end. Or give at: [x, y, z], the "
                                 "position in the world where body a is held");
+    if (b && !type->role_count)
+        return brio__node_key_error(b, error, "a %s is of one body, a: leave b out", type->name);
     if (b) BRIO_CHECK(read_end(b, builder, true, &def->b, error));
     /* a body without a place takes that of the other end; a rod has none to give */
     bool placed[2] = {def->a.vertex >= 0 || !isnan(def->a.point[0]),

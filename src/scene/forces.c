@@ -114,7 +114,15 @@ static BrioStatus read_formula(const BrioNode *node, const char **text, BrioErro
     BrioError inner = {0};
     int column;
     BRIO_CHECK(brio__node_text(node, text, error));
-    if (brio__formula_compile(*text, &formula, &column, &inner) == BRIO_OK) return BRIO_OK;
+    if (brio__formula_compile(*text, &formula, &column, &inner) == BRIO_OK) {
+        /* where the bodies are is seen later */
+        bool alone = !(formula.uses & ~(unsigned)BRIO_FORMULA_TIME);
+        if (!alone || isfinite(brio__formula_value(&formula, (double[3]){0, 0, 0}, 0)))
+            return BRIO_OK;
+        return brio__node_error(node, error,
+                                "the formula has no finite value at t = 0 s, where the run starts: "
+                                "change it, for example 1/max(t, 0.01) for 1/t");
+    }
     brio__node_error(node, error, "%s", inner.message);
     if (error) error->column += column - 1 + (node->quoted ? 1 : 0);
     return BRIO_ERROR_INPUT;

@@ -14,11 +14,12 @@ static const BrioKey script_keys[] = {
     {KEY_REAL("end", "s|never", INFINITY, 0, 1e9,
               "When the motion stops; the vertices stay there."),
      KEY_INTO(BrioScript, end)},
-    {KEY_LIST("keys", "Displacements at given times, linear in between, in addition to the motion "
-                      "above."),
+    {KEY_LIST("keys", "Displacements at given times, in addition to the motion above. "
+                      "`interpolation` of the entry says what lies between them."),
      KEY_TAKES("list of [t, dx, dy, dz]")},
     {KEY_LIST("poses", "Transforms at given times, applied before the motion above. Translation "
-                       "and scale are linear in between; rotation follows the shorter arc."),
+                       "and scale are linear in between unless `interpolation` of the entry says "
+                       "otherwise; rotation follows the shorter arc."),
      KEY_TAKES("list of maps")},
     {KEY_LIST("formula", "Displacements along x, y, z (m) as formulas of t and of the initial x, "
                          "y, z."),
@@ -164,7 +165,10 @@ static BrioStatus read_sequence(const BrioScene *scene, BrioNode *node,
     const char **name = brio__alloc((size_t)count, sizeof *name);
     BrioStatus status = path && name ? BRIO_OK : brio__no_memory(error);
     for (int k = 0; status == BRIO_OK && k < count; k++) {
-        status = brio__file_path(scene, list ? node->child[k] : node, path[k], sizeof *path, error);
+        const BrioNode *file = list ? node->child[k] : node;
+        bool pattern = !list && file->kind == BRIO_NODE_SCALAR && strpbrk(file->text, "#*");
+        status = pattern ? brio__file_place(scene, file, path[k], sizeof *path, error)
+                         : brio__file_path(scene, file, path[k], sizeof *path, error);
         name[k] = path[k];
     }
     if (status == BRIO_OK) {
@@ -189,6 +193,14 @@ BrioStatus brio__check_motion_keys(BrioNode *entry, BrioError *error)
                                         "leave %s out",
                                         of_sequences[i], of_sequences[i]);
     }
+    const BrioNode *curve = brio__node_get(entry, "interpolation");
+    BrioNode *script = brio__node_get(entry, "script");
+    bool keyed = script && script->kind == BRIO_NODE_MAP &&
+                 (brio__node_get(script, "keys") || brio__node_get(script, "poses"));
+    if (curve && !files && !keyed)
+        return brio__node_key_error(curve, error,
+                                    "interpolation is for a sequence and for the keys and poses of "
+                                    "a script, and there are none: add them, or leave it out");
     return BRIO_OK;
 }
 
@@ -198,6 +210,7 @@ BrioStatus brio__read_motion(const BrioScene *scene, BrioNode *entry, const Brio
     BrioNode *moved = brio__node_get(entry, "script"), *files = brio__node_get(entry, "sequence");
     *script = brio_default_script();
     *moves = moved || files;
+    script->interpolation = keys->interpolation;
     BRIO_CHECK(brio__check_motion_keys(entry, error));
     if (moved) BRIO_CHECK(read_script(moved, script, error));
     return files ? read_sequence(scene, files, keys, script, error) : BRIO_OK;

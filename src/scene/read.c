@@ -123,17 +123,9 @@ BrioStatus brio__read_keys(BrioNode *map, const BrioKey *keys, void *into, BrioE
 BrioStatus brio__no_such(const BrioNode *node, const char *what, const char *name,
                          const char *const *names, int count, BrioError *error)
 {
-    const char *nearest = brio__nearest(name, names, count);
-    if (nearest)
-        return brio__node_error(node, error, "no %s \"%s\"; did you mean \"%s\"?", what, name,
-                                nearest);
-    char list[512] = "";
-    size_t used = 0;
-    for (int i = 0; i < count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
-    if (count == 0)
-        return brio__node_error(node, error, "no %s \"%s\"; there are none", what, name);
-    return brio__node_error(node, error, "no %s \"%s\"; there are: %s", what, name, list);
+    BrioError inner = {0};
+    brio__no_such_name(what, name, names, count, &inner);
+    return brio__node_error(node, error, "%s", inner.message);
 }
 
 /* The name in `x: name` or in `x: {type: name, ...}`. */
@@ -166,8 +158,8 @@ BrioNode *brio__type_node(BrioNode *node)
 }
 
 /* A file named in the scene: relative to the scene file. */
-BrioStatus brio__file_path(const BrioScene *scene, const BrioNode *node, char *path, size_t size,
-                           BrioError *error)
+BrioStatus brio__file_place(const BrioScene *scene, const BrioNode *node, char *path, size_t size,
+                            BrioError *error)
 {
     const char *name;
     BRIO_CHECK(brio__node_text(node, &name, error));
@@ -175,6 +167,13 @@ BrioStatus brio__file_path(const BrioScene *scene, const BrioNode *node, char *p
     int folder = slash && name[0] != '/' ? (int)(slash - scene->file) + 1 : 0;
     if (snprintf(path, size, "%.*s%s", folder, scene->file, name) >= (int)size)
         return brio__node_error(node, error, "the file name is too long");
+    return BRIO_OK;
+}
+
+BrioStatus brio__file_path(const BrioScene *scene, const BrioNode *node, char *path, size_t size,
+                           BrioError *error)
+{
+    BRIO_CHECK(brio__file_place(scene, node, path, size, error));
     if (!brio__mesh_file_exists(path))
         return brio__node_error(
             node, error, "there is no file \"%s\": names are relative to the scene file", path);

@@ -24,7 +24,9 @@ BrioNode *brio__type_node(BrioNode *node);
 /* Parameters of a plug-in from the same node; a bare name means the defaults. */
 BrioStatus brio__values_of(BrioNode *node, const BrioField *fields, double *values,
                            BrioError *error);
-/* A file named in the scene: relative to the scene file. */
+/* A file named in the scene: relative to the scene file. It must be there; `place`: or not. */
+BrioStatus brio__file_place(const BrioScene *scene, const BrioNode *node, char *path, size_t size,
+                            BrioError *error);
 BrioStatus brio__file_path(const BrioScene *scene, const BrioNode *node, char *path, size_t size,
                            BrioError *error);
 /* Passes on an error of another module: at the node, unless it has a place of its own. */
@@ -74,6 +76,7 @@ BrioStatus brio__read_transform(BrioNode *node, BrioPlacement *placement, BrioEr
  * allocated: brio__free_script frees it, also after an error. */
 typedef struct BrioSequenceKeys {
     double fps, start;
+    BrioInterpolation interpolation;
 } BrioSequenceKeys;
 #define BRIO_SEQUENCE_KEYS(type, member)                                                           \
     {KEY_OTHER("sequence", "a file, or a list of files",                                           \
@@ -82,6 +85,10 @@ typedef struct BrioSequenceKeys {
         {KEY_REAL("fps", "1/s", 24, KEY_POSITIVE, 1e9,                                             \
                   "Frames per second of files without times."),                                    \
          KEY_INTO(type, member.fps)},                                                              \
+        {KEY_CHOICE("interpolation", "linear|cubic|monotone", 0,                                   \
+                    "Between frames, poses and keys. cubic: smooth curves. monotone: smooth, and " \
+                    "never beyond the values at both ends."),                                      \
+         KEY_INTO(type, member.interpolation)},                                                    \
     {                                                                                              \
         KEY_REAL("start", "s", 0, -1e9, 1e9,                                                       \
                  "Time of the first frame; added to the times in the file."),                      \

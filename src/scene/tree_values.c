@@ -81,9 +81,12 @@ BrioStatus brio__node_real(const BrioNode *node, double *value, BrioError *error
                                 "expected a finite number, found a division by zero, %s",
                                 brio__node_what(node).text);
     if (kind != BRIO_NUMBER)
-        return brio__node_error(
-            node, error, "expected a number, found %s%s", brio__node_what(node).text,
-            has_unit(node->text) ? "; write the number without a unit, in SI" : "");
+        return brio__node_error(node, error, "expected a number, found %s%s",
+                                brio__node_what(node).text,
+                                has_unit(node->text) ? "; write the number without a unit, in SI"
+                                : node->kind == BRIO_NODE_SCALAR && strchr(node->text, '(')
+                                    ? "; formulas go into keys named formula (docs/forces.md)"
+                                    : "");
     *value = number;
     return BRIO_OK;
 }

@@ -450,14 +450,24 @@ static void fill_schur(BrioConstraints *c)
             c->schur[i * c->count + j] = dot_row(c, i, c->gradient, c->column + j * length);
 }
 
-BrioStatus brio__constraints_solve(BrioConstraints *c, BrioLinear *linear, const double *residual,
-                                   double *step)
+void brio__constraints_begin(BrioConstraints *c, const BrioState *state, double scale)
+{
+    brio__system_positions(c->system, state, state->q, state->time, c->world);
+    brio__constraints_update(c, c->world);
+    brio__constraints_pull_from_here(c);
+    brio__constraints_weigh(c);
+    memset(c->multiplier, 0, (size_t)c->count * sizeof(double));
+    c->scale = scale;
+}
+
+BrioStatus brio__constraints_solve(BrioConstraints *c, BrioConstraintInverse *inverse, void *user,
+                                   const double *residual, double *step)
 {
     int64_t length = 3 * (int64_t)c->system->block_count;
     double *free_step = c->column + c->count * length;
     fill_columns(c, c->force_gradient);
     brio__combine(c->system, -1, residual, 0, residual, free_step);
-    BRIO_CHECK(brio__linear_solve(linear, c->count + 1, c->column, c->column));
+    BRIO_CHECK(inverse(user, c->count + 1, c->column));
     fill_schur(c);
     for (int i = 0; i < c->count; i++) c->room[i] = c->g[i] + dot_row(c, i, c->gradient, free_step);
     if (!complement(c, c->multiplier)) return BRIO_NOT_POSITIVE_DEFINITE;

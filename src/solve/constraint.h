@@ -61,16 +61,22 @@ BrioStatus brio__constraints_join_graph(const BrioConstraints *constraints, int3
 /* matrix += sum_i multiplier_i d2g_i/dq2 where g was last taken; semidefinite if asked. */
 void brio__constraints_assemble(BrioConstraints *constraints, bool project, BrioLinear *linear);
 
+/* columns = A^-1 columns, vectors of the length of q one after the other. */
+typedef BrioStatus BrioConstraintInverse(void *user, int count, double *columns);
+
+/* Where the solve of a step begins: constraints pull along the gradients at q_n, and multipliers
+ * are 0. `scale`: they are forces, in N, over this. */
+void brio__constraints_begin(BrioConstraints *constraints, const BrioState *state, double scale);
 /* Solves
  *
  *     | A  F^T | | step   |   | -residual |
  *     | G  0   | | change | = | -g        |
  *
- * with F the rows that constraints pull along and G those where g was taken; A is factored in
- * `linear`. One-sided rows end with g + G step >= 0, multiplier + change <= 0, one of them 0.
- * NOT_POSITIVE_DEFINITE: the conditions are not independent. */
-BrioStatus brio__constraints_solve(BrioConstraints *constraints, BrioLinear *linear,
-                                   const double *residual, double *step);
+ * with F the rows that constraints pull along and G those where g was taken. One-sided rows end
+ * with g + G step >= 0, multiplier + change <= 0, one of them 0. NOT_POSITIVE_DEFINITE: the
+ * conditions are not independent. */
+BrioStatus brio__constraints_solve(BrioConstraints *constraints, BrioConstraintInverse *inverse,
+                                   void *user, const double *residual, double *step);
 
 /* v -= M^-1 G^T (G M^-1 G^T)^-1 (G v + dg/dt) at the coordinates q and a time: velocities that
  * constraints allow. One-sided rows take part where they hold with equality and v leads on. */

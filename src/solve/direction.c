@@ -50,12 +50,17 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
     return BRIO_NOT_POSITIVE_DEFINITE;
 }
 
+static BrioStatus inverse(void *linear, int count, double *columns)
+{
+    return brio__linear_solve(linear, count, columns, columns);
+}
+
 /* The step for a residual by the last factor. */
 static BrioStatus solve_step(const BrioProblem *p, const double *q, const double *residual)
 {
     BrioSolver *s = p->solver;
     if (s->constraints)
-        return brio__constraints_solve(s->constraints, s->linear, residual, s->step);
+        return brio__constraints_solve(s->constraints, inverse, s->linear, residual, s->step);
     brio__combine(s->system, -1, residual, 0, residual, s->step);
     BrioStatus status = brio__linear_solve(s->linear, 1, s->step, s->step);
     if (s->ranks && status == BRIO_OK) status = brio__ranks_update(s->ranks, p, q);

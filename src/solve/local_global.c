@@ -14,7 +14,15 @@
  *
  * The objective's value comes with the gradient. Where a step has raised it, half of it is tried in
  * place of the next iteration, so that the cost is fixed and the best of what was seen is
- * returned. */
+ * returned.
+ *
+ * Constraints g(q) = 0 are rows beside this matrix A: with G = dg/dq the step is
+ *
+ *     q <- q - A^-1 (grad + G^T u),      (G A^-1 G^T) u = g - G A^-1 grad,
+ *
+ * and what is lowered is the objective + sum penalty |g|. It costs a solve for each row. In the end
+ * q goes to the nearest point, in the norm of A, where they hold: they are kept as exactly as by
+ * Newton's method, only the forces between them are those of an unfinished solve. */
 #include "../contact/contact.h"
 #include "../contact/contour.h"
 #include "../contact/law.h"
@@ -373,6 +381,89 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double
     brio__system_mask(g->system, step);
 }
 
+/* ---- constraints ------------------------------------------------------------------------ */
+
+/* What the inverse of A needs. */
+typedef struct Inverse {
+    BrioLocalGlobal *g;
+    const BrioScalarFactor *factor;
+    double scale;
+    double *room; /* a vector */
+} Inverse;
+
+static BrioStatus invert(void *user, int count, double *columns)
+{
+    const Inverse *by = user;
+    int64_t length = 3 * (int64_t)by->g->system->block_count;
+    for (int i = 0; i < count; i++) {
+        direction(by->g, by->factor, by->scale, columns + i * length, by->room);
+        memcpy(columns + i * length, by->room, (size_t)length * sizeof *columns);
+    }
+    return BRIO_OK;
+}
+
+/* g and its gradients at q; returns the largest violation over its length. */
+static double look_at_constraints(const BrioProblem *p, const double *q)
+{
+    BrioConstraints *c = p->solver->constraints;
+    brio__system_positions(p->solver->system, p->state, q, p->objective->time, c->world);
+    double worst = brio__constraints_update(c, c->world);
+    if (!p->objective->rods_from_start) brio__constraints_pull_from_here(c);
+    return worst;
+}
+
+/* What a point is judged by: the objective, and how far constraints are from holding. */
+static double level(const BrioProblem *p, const BrioValue *value)
+{
+    const BrioConstraints *c = p->solver->constraints;
+    return c ? value->value + brio__constraints_penalty(c) : value->value;
+}
+
+/* s->step with q - step the next point, and the multipliers that it leads to. */
+static BrioStatus descend(const BrioProblem *p, BrioLocalGlobal *g, const Global *global,
+                          const double *q)
+{
+    BrioSolver *s = p->solver;
+    BrioConstraints *c = s->constraints;
+    double scale = p->objective->s * p->objective->a * p->objective->a;
+    if (!c) {
+        direction(g, global->factor, scale, s->gradient, s->step);
+        return BRIO_OK;
+    }
+    Inverse by = {g, global->factor, scale, s->trial};
+    look_at_constraints(p, q);
+    memset(c->multiplier, 0, (size_t)c->count * sizeof(double));
+    if (brio__constraints_solve(c, invert, &by, s->gradient, s->step) != BRIO_OK)
+        return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
+    brio__constraints_raise_penalty(c);
+    memcpy(c->multiplier, c->change, (size_t)c->count * sizeof(double));
+    brio__combine(s->system, -1, s->step, 0, s->step, s->step);
+    return BRIO_OK;
+}
+
+/* Moves q to where constraints hold, and adds their forces to the gradient there. */
+static BrioStatus hold(const BrioProblem *p, BrioLocalGlobal *g, const Global *global, double *q,
+                       BrioValue *value)
+{
+    enum { LIMIT = 20 };
+    static const double exact = 1e-13, close = 1e-10; /* of lengths; what round-off may leave */
+    BrioSolver *s = p->solver;
+    BrioConstraints *c = s->constraints;
+    Inverse by = {g, global->factor, p->objective->s * p->objective->a * p->objective->a, s->trial};
+    double worst, last = INFINITY;
+    for (int i = 0;; i++, last = worst) {
+        worst = look_at_constraints(p, q);
+        if (worst <= exact || i == LIMIT || (worst <= close && worst > 0.5 * last)) break;
+        memset(s->difference, 0, 3 * (size_t)s->system->block_count * sizeof *s->difference);
+        if (brio__constraints_solve(c, invert, &by, s->difference, s->step) != BRIO_OK) break;
+        brio__combine(s->system, 1, q, 1, s->step, q);
+        for (int k = 0; k < c->count; k++) c->multiplier[k] += c->change[k];
+    }
+    *value = brio__problem_value(p, q, s->gradient);
+    brio__constraints_add_force(c, s->gradient);
+    return worst <= close ? BRIO_OK : brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
+}
+
 /* Marks what is in contact with obstacles where the step begins; whether there is any. */
 static bool find_resting(const BrioProblem *p, BrioLocalGlobal *g)
 {
@@ -528,6 +619,17 @@ static bool pull_apart(const BrioProblem *p, BrioLocalGlobal *g)
     return true;
 }
 
+static BrioStatus finish(BrioSolver *s, double value)
+{
+    s->reason = BRIO_REASON_TOLERANCE;
+    if (isfinite(value)) return BRIO_OK;
+    s->reason = BRIO_REASON_NOT_FINITE;
+    snprintf(s->message, sizeof s->message,
+             "local/global found a value that is not finite, already at q_n: inverted elements, "
+             "or a step that is far too long");
+    return BRIO_NOT_FINITE;
+}
+
 static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value)
 {
     BrioProblem problem = *given;
@@ -544,8 +646,10 @@ static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value
     Global *global;
     double before = brio__seconds();
     BrioValue now;
+    if (s->constraints) brio__constraints_begin(s->constraints, p->state, o->s * o->a);
     BRIO_CHECK(begin(p, g, q, &now));
     BrioValue best = now;
+    double here = 0, there = 0; /* what the best point and that of now are judged by */
     s->totals.gradient += brio__seconds() - before;
     BRIO_CHECK(begin_solves(p, g, q, &global));
     int iterations = o->iterations ? o->iterations : s->options.iterations;
@@ -554,13 +658,14 @@ static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value
     for (s->iterations = 0; s->iterations < iterations; s->iterations++, s->totals.iterations++) {
         BRIO_CHECK(brio__problem_look(p));
         before = brio__seconds();
-        if (moved && !(now.value <= best.value + fmax(now.noise, best.noise))) {
+        if (moved && !(there <= here + fmax(now.noise, best.noise))) {
             brio__combine(s->system, 0.5, at, 0.5, spare, at);
         } else {
             if (g->memory && moved) remember(g, at, s->gradient, spare);
             if (moved) BRIO_CHECK(renew_friction(p, at, &now));
             best = now;
-            direction(g, global->factor, o->s * o->a * o->a, s->gradient, s->step);
+            BRIO_CHECK(descend(p, g, global, at));
+            here = level(p, &best);
             brio__combine(s->system, 1, at, -1, s->step, spare);
             swap(&at, &spare);
             swap(&s->gradient, &g->best_gradient);
@@ -569,24 +674,21 @@ static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value
         s->totals.solve += brio__seconds() - before;
         before = brio__seconds();
         now = brio__problem_value(p, at, s->gradient);
+        if (s->constraints) look_at_constraints(p, at);
+        there = level(p, &now);
         s->totals.gradient += brio__seconds() - before;
     }
-    if (moved && !(now.value <= best.value + fmax(now.noise, best.noise))) {
+    if (moved && !(there <= here + fmax(now.noise, best.noise))) {
         swap(&at, &spare);
         swap(&s->gradient, &g->best_gradient);
         now = best;
     }
     if (at != q) memcpy(q, at, bytes);
+    if (s->constraints) BRIO_CHECK(hold(p, g, global, q, &now));
     /* what pulled stays with the forces that the solve has left over */
     if (pulled) brio__combine(s->system, 1, s->gradient, given->mass, g->pull, s->gradient);
     *value = now;
-    s->reason = BRIO_REASON_TOLERANCE;
-    if (isfinite(now.value)) return BRIO_OK;
-    s->reason = BRIO_REASON_NOT_FINITE;
-    snprintf(s->message, sizeof s->message,
-             "local/global found a value that is not finite, already at q_n: inverted elements, "
-             "or a step that is far too long");
-    return BRIO_NOT_FINITE;
+    return finish(s, now.value);
 }
 
 static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *options,
@@ -599,10 +701,6 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
                            "local-global ends a step before it is solved, and contact: %s needs "
                            "it solved; use contact: {type: penalty}, or solver: newton",
                            brio__law_at(system->law)->name);
-    if (system->constraint_count)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global does not take rods and other constraints; use stitches or "
-                           "springs, or solver: newton");
     if (integrator->traits & BRIO_LINEARISED)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,

@@ -57,12 +57,7 @@ static Saddle begin(const BrioProblem *p, double *q)
     const BrioObjective *o = p->objective;
     s->script_fraction = 1;
     if (brio__problem_scripted(p)) brio__push_start(p);
-    brio__system_positions(s->system, p->state, p->state->q, p->state->time, c->world);
-    brio__constraints_update(c, c->world);
-    brio__constraints_pull_from_here(c);
-    brio__constraints_weigh(c);
-    memset(c->multiplier, 0, (size_t)c->count * sizeof(double));
-    c->scale = o->s > 0 ? o->s * o->a : o->h * o->h / 2;
+    brio__constraints_begin(c, p->state, o->s > 0 ? o->s * o->a : o->h * o->h / 2);
     brio__newton_start(p, q);
     return residual(p, q);
 }

@@ -181,11 +181,11 @@ BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
 }
 
 /* Constraints and the objective decide: a saddle point, one linear step, or what the options
- * say. */
+ * say. Solvers that end before they have solved take constraints in themselves. */
 static BrioStatus solve(const BrioProblem *p, const BrioSolverType *type, double *q,
                         BrioValue *value)
 {
-    if (p->solver->constraints) return brio__saddle_minimise(p, q, value);
+    if (p->solver->constraints && !type->unfinished) return brio__saddle_minimise(p, q, value);
     if (p->objective->linear) return brio__linear_step(p, q, value);
     return type->minimise(p, q, value);
 }

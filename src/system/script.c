@@ -7,7 +7,12 @@
  *
  * c = `about`, by the poses: between two of them T and S are linear, and R = exp(p [a]) R_k turns
  * about the axis a at a constant rate, w = a/(t_{k+1} - t_k). Then the whole turns and goes with
- * constant velocities, and is shifted by keys. */
+ * constant velocities, and is shifted by keys.
+ *
+ * With cubic interpolation R = exp([f]) R_k, where the rotation vector f(t) is a cubic from 0 to a.
+ * Its rate is f' = w at the first pose and J(a)^-1 w at the second, w the angular velocity that the
+ * two spans of a pose give it, and w = J(f) f' in between: it is continuous. J is the left Jacobian
+ * of the rotations, J(f) = 1 + (1 - cos t)/t^2 [f] + (t - sin t)/t^3 [f]^2, t = |f|. */
 #include "system.h"
 
 #include "../mesh/sequence.h"
@@ -56,6 +61,16 @@ static void rotation(const double q[4], double R[9])
     R[6] = f * (x * z - w * y), R[7] = f * (y * z + w * x), R[8] = 1 - f * (x * x + y * y);
 }
 
+/* q = exp of a rotation vector times a, as quaternions. */
+static void turned_by(const double e[4], const double a[4], double q[4])
+{
+    q[0] = e[0] * a[0] - e[1] * a[1] - e[2] * a[2] - e[3] * a[3];
+    for (int r = 0; r < 3; r++) {
+        int i = 1 + (r + 1) % 3, j = 1 + (r + 2) % 3;
+        q[1 + r] = e[0] * a[1 + r] + a[0] * e[1 + r] + (e[i] * a[j] - e[j] * a[i]);
+    }
+}
+
 /* The quaternion a part of the way from a to b, and the turning from one to the other as a
  * vector. */
 static void turn(const double a[4], const double b[4], double part, double q[4], double way[3])
@@ -70,37 +85,105 @@ static void turn(const double a[4], const double b[4], double part, double q[4],
     double half = atan2(size, sign * d[0]); /* half of the angle */
     double c = cos(part * half), s = size > 0 ? sign * sin(part * half) / size : 0;
     double e[4] = {c, s * d[1], s * d[2], s * d[3]};
-    q[0] = e[0] * a[0] - e[1] * a[1] - e[2] * a[2] - e[3] * a[3];
+    turned_by(e, a, q);
+    for (int r = 0; r < 3; r++) way[r] = size > 0 ? 2 * half * sign * d[1 + r] / size : 0;
+}
+
+/* y + one f x y + two f x (f x y). */
+static void series(const double f[3], double one, double two, double y[3])
+{
+    double a[3], b[3];
+    brio__cross3(f, y, a);
+    brio__cross3(f, a, b);
+    for (int r = 0; r < 3; r++) y[r] += one * a[r] + two * b[r];
+}
+
+/* y = J(f) y of the head of this file, and y = J(f)^-1 y. Below 1e-2 the next term of the series
+ * is beyond the last digit. */
+static void jacobian(const double f[3], double y[3])
+{
+    double t2 = brio__dot3(f, f), t = sqrt(t2);
+    bool small = t < 1e-2;
+    double one = small ? 0.5 - t2 / 24 * (1 - t2 / 30) : (1 - cos(t)) / t2;
+    double two = small ? 1.0 / 6 - t2 / 120 * (1 - t2 / 42) : (t - sin(t)) / (t2 * t);
+    series(f, one, two, y);
+}
+
+static void inverse_jacobian(const double f[3], double y[3])
+{
+    double t2 = brio__dot3(f, f), half = sqrt(t2) / 2;
+    bool small = half < 5e-3;
+    series(f, -0.5,
+           small ? 1.0 / 12 + t2 / 720 * (1 + t2 / 42) : (1 - half * cos(half) / sin(half)) / t2,
+           y);
+}
+
+/* The rotation of a cubic: its quaternion and its angular velocity. */
+static void curved_turn(const BrioScript *script, const BrioFramePlace *at, double q[4],
+                        double w[3])
+{
+    const double *rows = script->poses + 4, *a = rows + BRIO_POSE_NUMBERS * at->frame;
+    double none[4], before[3], way[3], after[3], slope[2][3], f[3], e[4];
+    turn(rows + BRIO_POSE_NUMBERS * at->before, a, 0, none, before);
+    turn(a, rows + BRIO_POSE_NUMBERS * at->next, 0, none, way);
+    turn(rows + BRIO_POSE_NUMBERS * at->next, rows + BRIO_POSE_NUMBERS * at->after, 0, none, after);
     for (int r = 0; r < 3; r++) {
-        int i = 1 + (r + 1) % 3, j = 1 + (r + 2) % 3;
-        q[1 + r] = e[0] * a[1 + r] + a[0] * e[1 + r] + (e[i] * a[j] - e[j] * a[i]);
-        way[r] = size > 0 ? 2 * half * sign * d[1 + r] / size : 0;
+        double here = way[r] * at->rate;
+        double first = at->length_before > 0 ? before[r] / at->length_before : 0;
+        double last = at->length_after > 0 ? after[r] / at->length_after : 0;
+        slope[0][r] =
+            brio__curve_slope(script->interpolation, first, at->length_before, here, at->length);
+        slope[1][r] =
+            brio__curve_slope(script->interpolation, here, at->length, last, at->length_after);
     }
+    inverse_jacobian(way, slope[1]);
+    for (int r = 0; r < 3; r++)
+        f[r] = brio__hermite(at, 0, way[r], (double[]){slope[0][r], slope[1][r]}, &w[r]);
+    double half = brio__norm3(f) / 2, s = half > 0 ? sin(half) / (2 * half) : 0.5;
+    e[0] = cos(half);
+    for (int r = 0; r < 3; r++) e[1 + r] = s * f[r];
+    turned_by(e, a, q);
+    jacobian(f, w);
+}
+
+/* Number `column` of the poses at a place. */
+static double pose_number(const BrioScript *script, BrioInterpolation by, const BrioFramePlace *at,
+                          int column, double *rate)
+{
+    const double *of = script->poses + column;
+    double value[4] = {of[BRIO_POSE_NUMBERS * at->before], of[BRIO_POSE_NUMBERS * at->frame],
+                       of[BRIO_POSE_NUMBERS * at->next], of[BRIO_POSE_NUMBERS * at->after]};
+    return brio__between(at, by, value, rate);
 }
 
 static Pose pose_at(const BrioScript *script, double time)
 {
     const double *rows = script->poses;
+    BrioInterpolation by = script->interpolation;
+    bool curved = by != BRIO_INTERPOLATION_LINEAR;
+    BrioFramePlace at = brio__frame_place(rows, BRIO_POSE_NUMBERS, script->pose_count, time);
+    double q[4], w[3], R[9], scale[3], scale_rate[3];
     Pose pose;
-    int64_t n = script->pose_count, k = 0;
-    while (k < n && rows[BRIO_POSE_NUMBERS * k] <= time) k++;
-    const double *a = rows + BRIO_POSE_NUMBERS * BRIO_MAX(k - 1, 0);
-    const double *b = rows + BRIO_POSE_NUMBERS * BRIO_MIN(k, n - 1);
-    double length = b[0] - a[0], part = length > 0 ? (time - a[0]) / length : 0;
-    double rate = length > 0 ? 1 / length : 0, q[4], way[3], R[9];
-    turn(a + 4, b + 4, part, q, way);
+    if (curved && at.length > 0) {
+        curved_turn(script, &at, q, w);
+    } else {
+        turn(rows + BRIO_POSE_NUMBERS * at.frame + 4, rows + BRIO_POSE_NUMBERS * at.next + 4,
+             at.part, q, w);
+        for (int r = 0; r < 3; r++) w[r] *= at.rate;
+    }
     rotation(q, R);
     for (int r = 0; r < 3; r++) {
-        pose.shift[r] = a[1 + r] + part * (b[1 + r] - a[1 + r]);
-        pose.shift_rate[r] = rate * (b[1 + r] - a[1 + r]);
-        for (int c = 0; c < 3; c++)
-            pose.A[3 * r + c] = R[3 * r + c] * (a[8 + c] + part * (b[8 + c] - a[8 + c]));
+        pose.shift[r] = pose_number(script, by, &at, 1 + r, &pose.shift_rate[r]);
+        /* a scale must stay positive */
+        scale[r] = pose_number(script, curved ? BRIO_INTERPOLATION_MONOTONE : by, &at, 8 + r,
+                               &scale_rate[r]);
     }
+    for (int k = 0; k < 9; k++) pose.A[k] = R[k] * scale[k % 3];
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             int i = (r + 1) % 3, j = (r + 2) % 3;
-            pose.rate[3 * r + c] = rate * (way[i] * pose.A[3 * j + c] - way[j] * pose.A[3 * i + c] +
-                                           R[3 * r + c] * (b[8 + c] - a[8 + c]));
+            pose.rate[3 * r + c] =
+                w[i] * pose.A[3 * j + c] - w[j] * pose.A[3 * i + c] + R[3 * r + c] * scale_rate[c];
         }
     return pose;
 }
@@ -122,15 +205,13 @@ static void apply_pose(const Pose *pose, const double about[3], double x[3], dou
 static void script_shift(const BrioScript *script, double time, double shift[3], double rate[3])
 {
     const double *keys = script->keys;
-    int64_t n = script->key_count, k = 0;
     for (int r = 0; r < 3; r++) shift[r] = rate[r] = 0;
-    if (n == 0) return;
-    while (k < n && keys[4 * k] <= time) k++;
-    const double *a = keys + 4 * BRIO_MAX(k - 1, 0), *b = keys + 4 * BRIO_MIN(k, n - 1);
-    double length = b[0] - a[0], part = length > 0 ? (time - a[0]) / length : 0;
+    if (script->key_count == 0) return;
+    BrioFramePlace at = brio__frame_place(keys, 4, script->key_count, time);
     for (int r = 0; r < 3; r++) {
-        shift[r] = a[1 + r] + part * (b[1 + r] - a[1 + r]);
-        if (length > 0) rate[r] = (b[1 + r] - a[1 + r]) / length;
+        const double *of = keys + 1 + r;
+        double value[4] = {of[4 * at.before], of[4 * at.frame], of[4 * at.next], of[4 * at.after]};
+        shift[r] = brio__between(&at, script->interpolation, value, &rate[r]);
     }
 }
 
@@ -176,9 +257,22 @@ typedef struct Instant {
 static Instant instant(const BrioScripted *set, double time)
 {
     Instant at = {.set = set, .time = time};
-    if (set->shift) at.place = brio__frame_place(set->frame_time, set->frame_count, time);
+    if (set->shift) at.place = brio__frame_place(set->frame_time, 1, set->frame_count, time);
     if (set->script.pose_count) at.pose = pose_at(&set->script, time);
     return at;
+}
+
+static void add_frames(const Instant *at, int32_t row, double x[3], double v[3])
+{
+    const BrioScripted *set = at->set;
+    const BrioFramePlace *place = &at->place;
+    const int64_t frame[4] = {place->before, place->frame, place->next, place->after};
+    for (int r = 0; r < 3; r++) {
+        double value[4];
+        for (int k = 0; k < 4; k++)
+            value[k] = set->shift[3 * (frame[k] * set->row_count + row) + r];
+        x[r] += brio__between(place, set->script.interpolation, value, &v[r]);
+    }
 }
 
 static void add_formula(const Instant *at, const double X[3], double x[3], double v[3])
@@ -226,14 +320,7 @@ static void move(const Instant *at, const BrioState *state, int64_t k, double *x
         return;
     }
     double y[3] = {X[0], X[1], X[2]}, w[3] = {0, 0, 0}, turned[3], rest[3];
-    if (set->shift) {
-        const double *a = set->shift + 3 * (at->place.frame * set->row_count + set->row[k]);
-        const double *b = set->shift + 3 * (at->place.next * set->row_count + set->row[k]);
-        for (int r = 0; r < 3; r++) {
-            y[r] += a[r] + at->place.part * (b[r] - a[r]);
-            w[r] = at->place.rate * (b[r] - a[r]);
-        }
-    }
+    if (set->shift) add_frames(at, set->row[k], y, w);
     if (set->formula) add_formula(at, X, y, v ? w : NULL);
     if (set->script.pose_count) apply_pose(&at->pose, set->script.about, y, w);
     script_move(&set->script, at->time, y, x, v ? v : none);
