@@ -10,7 +10,7 @@
 static const double STIFFNESS = 1000; /* N/m, of each spring; vertices have 1 kg */
 static const double SMALL = 1e-7;     /* m: forces are linear to about this, relatively */
 
-/* ---- A-1 with gradients in place of the forces that acted -------------------------------- */
+/* ---- A-1 with gradients instead of the forces that acted --------------------------------- */
 
 static BrioStatus gradient_step(BrioStepper *s, double h)
 {
