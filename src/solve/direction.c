@@ -150,15 +150,15 @@ bool brio__newton_last_factor_suffices(const BrioProblem *p)
     return true;
 }
 
-/* Takes q_n + s->step as the start if it is lower than what is the best so far, and if nothing is
- * in the way. */
+/* Takes q_n + s->step as the start if it is lower than what is the best so far, by more than
+ * round-off, and if nothing is in the way. */
 static void consider(const BrioProblem *p, double *q, BrioValue *best)
 {
     BrioSolver *s = p->solver;
     const double *q_n = p->state->q;
     brio__combine(s->system, 1, q_n, 1, s->step, s->trial);
     BrioValue there = brio__problem_value(p, s->trial, NULL);
-    if (!(there.value < best->value) || brio__problem_max_step(p, q_n) < 1) return;
+    if (!(there.value < best->value - best->noise) || brio__problem_max_step(p, q_n) < 1) return;
     memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
     *best = there;
 }

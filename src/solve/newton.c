@@ -114,7 +114,7 @@ static BrioStatus begin(Descent *d)
 /* Whether the start is the end, which needs no matrix to be seen: as that of a body in free flight.
  * The matrix A = M + (what is positive semidefinite) of a projected Hessian has p.M p <= p.A p =
  * g.A^-1 g <= g.M^-1 g for its step p. So no block goes farther than the root of the latter over
- * the smallest mass. What is left out is then below a thousandth of the tolerance. */
+ * the smallest mass. What is left out is then below a millionth of the tolerance. */
 static BrioStatus rests(Descent *d, bool *found)
 {
     BrioSolver *s = d->s;
@@ -128,7 +128,7 @@ static BrioStatus rests(Descent *d, bool *found)
     for (int64_t b = 0; b < system->block_count; b++) mass = fmin(mass, system->mass[b]);
     mass = -brio__partition_max(system->partition, -mass);
     double speed = sqrt(square / (p->mass * mass)) / p->objective->h;
-    if (!(speed < 1e-3 * s->options.tol)) return BRIO_OK;
+    if (!(speed < 1e-6 * s->options.tol)) return BRIO_OK;
     if (p->dissipation && p->dissipation->friction >= 0) {
         BrioMotion motion = brio__problem_motion(p, d->q);
         brio__problem_positions(p, d->q, s->x);
