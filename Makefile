@@ -15,6 +15,8 @@ BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 # Given only where it is set, so that a build keeps what it was configured with.
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
+# Kernels of all instruction sets; the first `make demo` compiles those of this machine only.
+all_sets = -DBRIO_KERNELS=all
 say = @printf '%s\n'
 
 .PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom aarch64 install uninstall package static wheel blender fuzz coverage format clean help tests-ready
@@ -24,12 +26,13 @@ all: build
 
 build:
 	@sh cmake/setup.sh $(if $(MPI),mpi,build)
-	@cmake --preset $(if $(MPI),mpi,release) $(werror) >/dev/null
+	@cmake --preset $(if $(MPI),mpi,release) $(werror) $(all_sets) >/dev/null
 	@cmake --build $(if $(MPI),build-mpi,build) --target brio_cli brio_shared brio_static
 
 demo:
 	@sh cmake/setup.sh demo
-	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@cmake --preset release $(werror) $(shell sh cmake/demo.sh kernels build) >/dev/null
+	@cmake --build build --target brio_cli
 	@sh cmake/demo.sh build/brio build/demo
 
 docs:
@@ -49,11 +52,11 @@ playground:
 npm:
 	@sh cmake/setup.sh playground
 	@sh cmake/npm.sh build pack
-	$(say) "npm install build/npm/brio-engine-*.tgz puts it into the folder where you are (docs/javascript.md)"
+	$(say) "in the folder of your project: npm install $(CURDIR)/build/npm/brio-engine-*.tgz (docs/javascript.md)"
 
 tests-ready:
 	@sh cmake/setup.sh $(need)
-	@cmake --preset $(PRESET) -DBRIO_TESTS=ON $(werror) >/dev/null
+	@cmake --preset $(PRESET) -DBRIO_TESTS=ON $(werror) $(all_sets) >/dev/null
 	@cmake --build $(BUILD)
 ifeq ($(PRESET),release)
 	@sh cmake/playground.sh build || echo "The tests of the playground and of the npm module will be skipped."
@@ -102,7 +105,7 @@ uninstall:
 
 package:
 	@sh cmake/setup.sh package
-	@cmake --preset release $(werror) -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
+	@cmake --preset release $(werror) $(all_sets) -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
 	@cmake --build build --target brio_cli brio_shared brio_static brio_python
 	@cd build && cpack -B package >package.log || { cat package.log; exit 1; }
 	@ls build/package/*.deb

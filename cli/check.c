@@ -283,12 +283,12 @@ typedef struct Picture {
     bool force;
 } Picture;
 
-/* A picture that is there already stays, and the verdict does not depend on it. */
+/* An existing file stays, and the verdict does not depend on it. */
 static bool is_there(const char *picture)
 {
     if (access(picture, F_OK) != 0) return false;
     fprintf(stderr,
-            "brio check: %s is there already and was not replaced; give --force, or another name "
+            "brio check: %s already exists and was not replaced; give --force, or another name "
             "with -o\n",
             picture);
     return true;

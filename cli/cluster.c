@@ -38,7 +38,7 @@ BrioStatus cluster_same(BrioStatus status, BrioError *error)
     return brio__processes_same(status, error);
 }
 
-/* mpirun ends all processes this way when one of them is gone. The step at hand will never end:
+/* mpirun ends all processes this way when one of them is gone. The current step will never end:
  * nothing more can be saved. */
 static void on_end(int number)
 {

@@ -32,8 +32,8 @@ typedef struct Command {
     const Option *options;             /* ends with a row whose name is NULL; may be NULL */
     const char *examples;              /* lines */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
-    /* words that it takes beside those of the synopsis, for completion: NULL past the last; may be
-     * NULL */
+    /* words that it accepts in addition to those of the synopsis, for completion: NULL past the
+     * last; may be NULL */
     const char *(*word)(int i);
 } Command;
 
@@ -80,14 +80,14 @@ void say_questions(const BrioScene *scene);
 bool read_count(const Command *command, const char *option, const char *text, int64_t max,
                 int64_t *value);
 
-/* Opens a file for a result: one that is there is not touched unless `force`. NULL with a sentence;
+/* Opens a file for a result: an existing one is replaced only with `force`. NULL with a sentence;
  * `instead` says what else there is to do ("give another name"). A file that may not grow is from
  * then on an error of writing. */
 FILE *create_file(const Command *command, const char *name, bool force, const char *instead);
 
 /* ---- signals ---------------------------------------------------------------------------- */
 
-/* the user has asked to stop: end in the iteration at hand (stop_watch) */
+/* the user has asked to stop: end within the current iteration (stop_watch) */
 extern volatile sig_atomic_t stop_wanted;
 /* From now on Ctrl-C and the like set stop_wanted (a second one ends the program at once), and a
  * file that may not grow or a closed pipe is an error of writing, with a sentence. */

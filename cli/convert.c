@@ -44,7 +44,8 @@ static int split_name(Convert *c)
     }
     c->format = dot ? format_of(dot + 1) : NULL;
     if (!c->format || dot == name)
-        return usage_error(&command_convert, "-o %s: expected a name that ends in one of %s",
+        return usage_error(&command_convert,
+                           "-o %s: expected a name that ends in one of %s, .gif, .webm, .mp4",
                            c->out, list);
     if ((size_t)(dot - name) >= sizeof c->stem ||
         (slash && (size_t)(slash - c->out) >= sizeof c->folder))
@@ -69,7 +70,7 @@ static bool show(void *user, int64_t done, int64_t total)
     return true;
 }
 
-/* Nothing that is there is touched without --force. */
+/* Existing files are replaced only with --force. */
 static BrioStatus refuse_present(const Convert *c, const BrioFilm *film, const BrioFolder *folder,
                                  BrioError *error)
 {
@@ -78,10 +79,9 @@ static BrioStatus refuse_present(const Convert *c, const BrioFilm *film, const B
     for (int64_t i = 0;
          !c->force && brio__film_file(film, c->format, c->stem, i, name, sizeof name); i++)
         if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
-            return brio__error(
-                error, BRIO_ERROR_EXISTS,
-                "%s/%s is there already: give another name, or --force to replace it", c->folder,
-                name);
+            return brio__error(error, BRIO_ERROR_EXISTS,
+                               "%s/%s already exists: give another name, or --force to replace it",
+                               c->folder, name);
     return BRIO_OK;
 }
 

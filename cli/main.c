@@ -108,6 +108,9 @@ int unknown_name(const Command *command, const char *what, const char *word,
     const char *nearest = brio__nearest(word, names, count);
     if (nearest)
         return usage_error(command, "no %s \"%s\"; did you mean \"%s\"?", what, word, nearest);
+    if (command && count > 80)
+        return usage_error(command, "no %s \"%s\"; `brio %s` lists all keys", what, word,
+                           command->name);
     char list[2048] = "none";
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof list; i++)
@@ -146,7 +149,7 @@ FILE *create_file(const Command *command, const char *name, bool force, const ch
     int reason = errno;
     if (fd >= 0) close(fd);
     if (reason == EEXIST)
-        usage_error(command, "%s is there already: %s, or --force to replace it", name, instead);
+        usage_error(command, "%s already exists: %s, or --force to replace it", name, instead);
     else
         usage_error(command, "cannot write %s: %s", name, strerror(reason));
     return NULL;
@@ -353,7 +356,8 @@ int brio_command(int argc, char **argv)
     const char *isa = getenv("BRIO_ISA");
     if (isa && isa[0] && strcmp(isa, brio_isa()))
         fprintf(stderr,
-                "brio: BRIO_ISA=%s is not one of baseline, avx2 and avx512, or this machine does "
+                "brio: BRIO_ISA=%s is not one of baseline, avx2 and avx512, or this build or "
+                "machine does "
                 "not support it: using %s\n",
                 isa, brio_isa());
     if (!cluster_begin()) return EXIT_FAILED;

@@ -249,8 +249,8 @@ static int write_mesh(const Given *g, const char *name, BrioMesh *mesh)
     char *other = w->second ? second_name(name, w->second) : NULL;
     if (w->second && !other) return usage_error(&command_mesh, "out of memory");
     if (other && !g->force && access(other, F_OK) == 0) {
-        usage_error(&command_mesh,
-                    "%s is there already: give another name, or --force to replace it", other);
+        usage_error(&command_mesh, "%s already exists: give another name, or --force to replace it",
+                    other);
         brio__free(other);
         return EXIT_USAGE;
     }
@@ -359,7 +359,7 @@ static int repair(const Given *g)
     if (brio__mesh_writer(g->out, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
     if (!g->force && access(g->out, F_OK) == 0)
         return usage_error(&command_mesh,
-                           "%s is there already: give another name, or --force to replace it",
+                           "%s already exists: give another name, or --force to replace it",
                            g->out);
     if (brio__mesh_read_broken(g->word[1], &twice, &mesh, &error) != BRIO_OK)
         return say_error(&error, EXIT_USAGE);
@@ -424,7 +424,7 @@ static int tetrahedralise(const Given *g)
                            w->extension);
     if (!g->force && access(g->out, F_OK) == 0)
         return usage_error(&command_mesh,
-                           "%s is there already: give another name, or --force to replace it",
+                           "%s already exists: give another name, or --force to replace it",
                            g->out);
     if (brio_mesh_read(g->word[1], &surface, &error) != BRIO_OK)
         return say_error(&error, EXIT_USAGE);

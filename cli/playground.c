@@ -40,7 +40,7 @@ enum {
     REQUEST = 5    /* of them, until it has said what it wants */
 };
 
-/* The page and the engine with threads beside it; nothing else is given away. */
+/* Serves the page and its engine with threads; nothing else. */
 static const struct {
     const char *address, *file, *type;
 } served[] = {

@@ -1,4 +1,4 @@
-/* The proof of a run: its scene is built anew from run.json and stepped to the last row of
+/* The proof of a run: its scene is built again from run.json and stepped to the last row of
  * energy.csv, which every row must equal to the letter (a step is a function of system, state and
  * h, so the replay is the run); every accepted state on the way, those between the halves of a step
  * too, is checked by exact predicates. */

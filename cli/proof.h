@@ -10,7 +10,7 @@
  * of energy.csv. The exit code. */
 int prove_run(const char *out, bool as_json);
 
-/* Edges and triangles at x as an OBJ file; a file that is there is replaced only if `force`. An
+/* Edges and triangles at x as an OBJ file; an existing file is replaced only with `force`. An
  * exit code, with a sentence on stderr. */
 int write_intersections(const char *name, bool force, const double *x,
                         const BrioIntersection *found, int64_t count);

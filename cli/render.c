@@ -94,7 +94,7 @@ static BrioStatus sheet(Render *r, BrioError *error)
             int row = r->run_count > 1 ? k : i / r->columns;
             BRIO_CHECK(panel(r, column, row, k, time, !r->plain, r->run_count > 1, error));
         }
-    /* over the panels beside it */
+    /* over the neighbouring panels */
     for (int k = 0; r->run_count > 1 && !r->plain && k < r->run_count; k++)
         write_words(r, 0, k, 0, 0x30343a, r->label[k]);
     for (int i = (int)r->sheet; r->run_count == 1 && i < r->columns * r->rows;
@@ -243,7 +243,7 @@ static int film(Render *r)
     struct stat info;
     if (stat(r->out, &info) == 0 && !r->force)
         return usage_error(&command_render,
-                           "%s is there already: give another name, or --force to replace it",
+                           "%s already exists: give another name, or --force to replace it",
                            r->out);
     snprintf(partial, sizeof partial, "%s.part", r->out);
     int reason = start_ffmpeg(r, partial, &child, &input);

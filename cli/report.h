@@ -41,7 +41,7 @@ BrioStatus report_end(Report *report);
 void report_head(FILE *file, const char *head, const char *unit, bool words);
 void report_cell(FILE *file, const char *class, const char *text);
 
-/* report.html of the results in a folder of `brio run`, made anew. */
+/* Writes report.html of the results in a folder of `brio run` again. */
 BrioStatus report_of_run(const char *folder, BrioError *error);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { PRINT };
 
-/* Older than what it tells of: the run was continued, or was killed before it could write one. */
+/* Older than the results: the run was continued, or was killed before it could write one. */
 static bool is_old(const char *folder, const char *report)
 {
     struct stat page, energy;

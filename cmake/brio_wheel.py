@@ -11,7 +11,7 @@ A wheel is a zip with the package, and within it what it needs of the build:
 
 Nothing names a place of the machine that built it. CHOLMOD stays optional: it is loaded where the
 machine has it. The platform tag is that of the newest GLIBC that library and program ask for. BUILD
-is a build that is there; without it CMake builds the release (as `make` does).
+is a build that already exists; without it CMake builds the release (as `make` does).
 """
 import base64
 import hashlib

@@ -7,7 +7,7 @@ headers=$(ls "$1"/include/brio/*.h) library=$2 cc=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror -I$1/include -fsyntax-only"
-printf '#include <brio/brio.h>\n#include <brio/by_body.h>\n#include <brio/matrices.h>\n#include <brio/plugin.h>\n#include <brio/stages.h>\nBrioStatus use(BrioSim *sim);\nBrioStatus use(BrioSim *sim) { return brio_sim_step(sim, 0); }\n' >"$folder/use.c"
+printf '#include <brio/brio.h>\n#include <brio/by_body.h>\n#include <brio/matrices.h>\n#include <brio/plugin.h>\n#include <brio/stages.h>\n#include <brio/tets.h>\nBrioStatus use(BrioSim *sim);\nBrioStatus use(BrioSim *sim) { return brio_sim_step(sim, 0); }\n' >"$folder/use.c"
 cp "$folder/use.c" "$folder/use.cpp"
 
 count=0

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the pictures of the documentation from shipped scenes:  make_pictures.sh [build/brio [docs/pictures]]
-# Some minutes on two cores. A change of the scenes or of how they are drawn is the only reason to run it again.
+# Makes the pictures of the documentation from shipped scenes:
+#   make_pictures.sh [build/brio [docs/pictures]]
+# Some minutes on two cores. Run it again after a change of the scenes or of how they are drawn.
 set -eu
 brio=${1:-build/brio} out=${2:-docs/pictures}
 work=$(mktemp -d)
@@ -17,11 +18,20 @@ weigh() { # FILE
     echo "$out/$1: $bytes bytes"
     [ "$bytes" -le 100000 ] || { echo "$out/$1 has more than 100000 bytes" >&2; exit 1; }
 }
+keep() { # PICTURE FILE: in 256 colours if there is ffmpeg, which is a third of the size
+    if command -v ffmpeg >/dev/null; then
+        palette="split[a][b];[a]palettegen=max_colors=256[p];[b][p]paletteuse=dither=sierra2_4a"
+        ffmpeg -loglevel error -y -i "$1" -vf "$palette" "$out/$2"
+    else
+        cp "$1" "$out/$2"
+    fi
+    weigh "$2"
+}
 draw() { # FILE RUN... options
     file=$1
     shift
-    "$brio" render "$@" -o "$out/$file" --force --quiet
-    weigh "$file"
+    "$brio" render "$@" -o "$work/drawn.png" --force --quiet
+    keep "$work/drawn.png" "$file"
 }
 plot() { # FILE CHART SCENE options: a chart of a comparison
     file=$1 chart=$2
@@ -53,7 +63,7 @@ draw cloth.png "$work/cloth" --time 0.55 --color speed --wire --size 640x420
 run twist scripted-twist
 draw twist.png "$work/twist" --time 3 --color strain --size 600x280 --wire
 run dice dice --set time.end=0.75 --set solver.tol=0.05
-draw dice.png "$work/dice" --time 0.72 --size 640x360
+draw dice.png "$work/dice" --time 0.72 --size 640x360 --zoom 1.1
 run ball ball-soft --set time.end=1.0 --set bodies.0.shape.cells=6 --set integrator.type=a-search
 draw ball.png "$work/ball" --from 0.43 --to 0.51 --sheet 6 --size 200x190 --color strain --target 0,0.07,0 --zoom 6 --azimuth 30 --elevation 12
 run caged caged-creatures --set time.end=0.4
@@ -62,14 +72,14 @@ run flag flag --set time.end=2.4
 draw flag.png "$work/flag" --time 2.4 --size 640x400
 run balloon balloon
 draw balloon.png "$work/balloon" --sheet 3 --size 300x240
-run wave waving-figure --set time.end=1.25
+run wave waving-figure --set time.end=1.25 --set obstacles.1.cells=20
 draw gallery-waving-figure.png "$work/wave" --sheet 3 --size 300x240
 run door door
-draw gallery-door.png "$work/door" --sheet 4 --size 320x240
+draw gallery-door.png "$work/door" --sheet 4 --to 1.2 --size 320x240
 run links links
-draw gallery-links.png "$work/links" --sheet 4 --size 320x240
+draw gallery-links.png "$work/links" --sheet 4 --to 2 --size 320x240 --zoom 1.05
 run puppet puppet
-draw gallery-puppet.png "$work/puppet" --sheet 4 --size 320x240
+draw gallery-puppet.png "$work/puppet" --sheet 4 --to 1.35 --size 320x240
 run stitched stitched-trampoline
 draw gallery-stitched-trampoline.png "$work/stitched" --sheet 4 --size 320x240
 run nose rt-nose --set time.end=0.5
@@ -77,7 +87,7 @@ draw gallery-nose.png "$work/nose" --sheet 3 --size 300x240
 run hippo rt-hippo --set time.end=1.5
 draw gallery-hippo.png "$work/hippo" --sheet 3 --size 300x240 --checks
 run stairs stairs --set time.end=1.2 --set bodies.0.shape.cells=5
-draw gallery-stairs.png "$work/stairs" --sheet 3 --from 0.3 --size 300x240 --checks --follow --zoom 0.75
+draw gallery-stairs.png "$work/stairs" --sheet 3 --from 0.3 --to 0.9 --size 300x240 --checks --follow --zoom 0.75
 run horn rt-horn --set time.end=1
 draw gallery-horn.png "$work/horn" --sheet 3 --size 300x240 --color speed
 run axis intermediate-axis --set time.end=3
@@ -85,18 +95,13 @@ draw gallery-axis.png "$work/axis" --sheet 6 --size 200x170 --checks
 run drum membrane --set time.end=0.12 --set bodies.0.shape.rings=48
 draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360
 
-keep() { # PICTURE FILE: in few colours
-    ffmpeg -loglevel error -y -i "$1" -vf "split[a][b];[a]palettegen=max_colors=160[p];[b][p]paletteuse=dither=none" "$out/$2"
-    weigh "$2"
-}
-
 # a film's contact sheet and the reports, where there are programs for it
 if command -v ffmpeg >/dev/null; then
     # the demo, moving: left backward Euler, right a-search
     run alive demo
     run dead demo --set integrator=backward-euler
     "$brio" render "$work/dead" "$work/alive" -o "$work/demo.mp4" --quiet --size 480x480 --zoom 1.35 --target 0,0.72,0 --elevation 16
-    palette="fps=12,scale=600:-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=48:stats_mode=diff[p];[b][p]paletteuse=dither=none"
+    palette="fps=12,scale=600:-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=96[p];[b][p]paletteuse=dither=bayer:bayer_scale=5"
     ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "$palette:diff_mode=rectangle" "$out/demo.gif"
     "$brio" render "$work/lively" "$work/dull" -o "$work/bar.mp4" --quiet --color strain --stamp --size 300x330 --zoom 0.82
     ffmpeg -loglevel error -y -i "$work/bar.mp4" -vf "fps=2,tile=2x3:margin=4:padding=4:color=white" -frames:v 1 "$work/film.png"

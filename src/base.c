@@ -161,8 +161,8 @@ static int edit_distance(const char *a, const char *b)
 const char *brio__nearest(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
-    size_t length = strlen(word);
-    int min = length < 4 ? 2 : (int)length / 3 + 2; /* farther than this is no typing mistake */
+    size_t length = strlen(word + strspn(word, "-")); /* of an option: without its dashes */
+    int min = length < 4 ? 2 : (int)length / 3 + 2;   /* farther than this is no typing mistake */
     for (int i = 0; i < count; i++) {
         int distance = edit_distance(word, names[i]);
         if (distance < min) {
@@ -172,7 +172,7 @@ const char *brio__nearest(const char *word, const char *const *names, int count)
     }
     /* a part of a name, as euler of backward-euler, or another ending, as body for bodies */
     for (int i = 0; i < count && !nearest && length >= 3; i++)
-        if (strstr(names[i], word) || !strncmp(names[i], word, BRIO_MAX(3, length - 1)))
+        if (strstr(names[i], word) || !strncmp(names[i], word, BRIO_MAX(3, strlen(word) - 1)))
             nearest = names[i];
     return nearest;
 }
@@ -258,6 +258,16 @@ double brio__memory_available(void)
 
 static const char *const isa_names[BRIO_ISA_COUNT] = {"baseline", "avx2", "avx512"};
 
+#ifdef BRIO_ONLY_ISA /* kernels of this set only: no other can be chosen */
+#define ISA_NAME_(isa) #isa
+#define ISA_NAME(isa) ISA_NAME_(isa)
+BrioIsa brio__isa(void)
+{
+    int i = BRIO_ISA_COUNT - 1;
+    while (i > 0 && strcmp(ISA_NAME(BRIO_ONLY_ISA), isa_names[i])) i--;
+    return (BrioIsa)i;
+}
+#else
 static BrioIsa best_isa(void)
 {
 #ifdef BRIO_HAVE_ISA_KERNELS
@@ -277,6 +287,7 @@ BrioIsa brio__isa(void)
         if (!strcmp(forced, isa_names[i])) return (BrioIsa)i;
     return best;
 }
+#endif
 
 const char *brio_isa(void) { return isa_names[brio__isa()]; }
 

@@ -16,7 +16,7 @@
 #endif
 
 /* LANES is how data is laid out; WIDTH is how many of them an instruction of this compilation works
- * on. They differ only in the one-lane build that `brio bench elements` sets beside the others. */
+ * on. They differ only in the one-lane build that `brio bench elements` compares with others. */
 #ifdef BRIO_ONE_LANE
 enum { LANES = 8, WIDTH = 1 };
 #else

@@ -86,8 +86,8 @@ static inline lane mat3l_norm2(const mat3l *a)
 }
 
 /* One Jacobi rotation that makes s[p][q] zero and turns the columns p and q of v [Golub and Van
- * Loan, Matrix Computations, 8.5]. An entry that is nothing beside the diagonal is dropped: its
- * square could underflow. */
+ * Loan, Matrix Computations, 8.5]. An entry that is negligible compared with the diagonal is
+ * dropped: its square could underflow. */
 static inline void jacobi_rotate(mat3l *s, mat3l *v, int p, int q)
 {
     int r = 3 - p - q;

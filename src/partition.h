@@ -2,7 +2,7 @@
  *
  * A process owns some of the coordinate blocks, every block has one owner, and it owns some of the
  * elements: each element once. Its system is one of its own, made of the vertices that it owns and
- * of those that its elements touch beside them (ghosts). Vectors of the length of q have the owned
+ * of the others that its elements touch (ghosts). Vectors of the length of q have the owned
  * blocks first and the ghosts after them, and ghosts always have the owner's values; so what is
  * done number by number needs no words, and everything else follows three rules:
  *
@@ -91,7 +91,7 @@ static inline void brio__partition_spread(BrioPartition *partition, double *vect
     if (partition) partition->spread(partition, vector);
 }
 
-/* The status of the process that fares worst: errors (negative) before what a smaller step may mend
+/* The worst status of all processes: errors (negative) before outcomes that a smaller step may fix
  * (positive). */
 static inline BrioStatus brio__partition_agree(BrioPartition *partition, BrioStatus status)
 {

@@ -182,7 +182,8 @@ BrioStatus brio__replace_end(const BrioFolder *folder, const char *name, FILE *f
     int reason = 0;
     temporary(name, other, sizeof other);
     if (fflush(file)) reason = errno;
-    if (ferror(file) && !reason) { /* some write failed before: another one hears the reason */
+    if (ferror(file) &&
+        !reason) { /* some write failed before: the one who asked next gets the reason */
         ssize_t written = write(fileno(file), "", 1);
         reason = written < 0 ? errno : EIO;
     }

@@ -124,7 +124,7 @@ typedef struct Editing {
 
 static int pick(Editing *e, int count) { return (int)(brio__random(&e->random) * count); }
 
-/* A body that is there. */
+/* A body that already exists. */
 static int pick_body(Editing *e)
 {
     const BrioSystem *s = brio_sim_system(e->sim);

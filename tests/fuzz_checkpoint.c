@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     BrioStatus status = brio_sim_restore(sim, name, &error);
     close(fd);
     expect(status == BRIO_OK || error.message[0]);
-    if (status == BRIO_OK) { /* any numbers: begin anew */
+    if (status == BRIO_OK) { /* any numbers: begin again */
         brio_sim_free(sim);
         make_sim();
     }

@@ -33,7 +33,7 @@ LAYERS = [
     ("base", "status, memory, threads, lanes, fields, small vectors, distances"),
     ("mesh", "meshes, shapes, readers, writers"),
     ("energy", "element kernels"),
-    ("force", "forces beside gravity: kinds, factors, formulas"),
+    ("force", "forces other than gravity: kinds, factors, formulas"),
     ("constraint", "constraints: kinds, points, conditions and their derivatives"),
     ("linear", "matrices, orderings, factorisations, conjugate gradients"),
     ("system", "constant system, mutable state, surfaces, skins"),
@@ -181,7 +181,8 @@ def check_program():
 
 
 # public headers, and tableaus
-INTEGRATOR_INCLUDES = {"integrator.h", "tableau.h", "brio/stages.h", "brio/by_body.h"}
+INTEGRATOR_INCLUDES = {"integrator.h", "tableau.h", "brio/stages.h", "brio/by_body.h",
+                       "brio/tets.h"}
 OWN = re.compile(r"brio__(tableau|integrator_)")  # tableaus, and the descriptor itself
 
 

@@ -11,7 +11,7 @@ the same for a version of the sources.
 
 First the files are compiled with counters of lines, and each case of the group's tests runs once:
 now it is known which cases reach which line, and how long they take. Cases of more than CASE
-seconds of the processor are left out. Then each mutant is compiled at -O1, linked in place of its
+seconds of the processor are left out. Then each mutant is compiled at -O1, linked instead of its
 object of build/ with the tests that reach its line, and the cases run, quick ones first, for at
 most BUDGET seconds. It is
 
@@ -216,7 +216,7 @@ class Lab:
         self.original = {}
 
     def object_of(self, path, source, out, extra=()):
-        """Compiles a file in place of a path; False if it is no C."""
+        """Compiles a file instead of a path; False if it is no C."""
         words = shlex.split(self.compile[path]["command"])
         words = [w for w in words if not w.endswith("ccache") and w != "-O3"]
         words[words.index("-o") + 1] = out

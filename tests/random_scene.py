@@ -480,7 +480,7 @@ def solver(rng, makings):
     if rng.random() < 0.2:
         made["max_halvings"] = rng.randint(0, 3)
     if made["type"] == "local-global":
-        made["precision"] = rng.choice(["single", "double"])
+        made["precision"] = rng.choice(["single", "double", "auto"])
         made["memory"] = rng.choice([0, 5])
     return made
 

@@ -46,7 +46,7 @@ typedef struct Slid {
     double remainder; /* J, of the ledger */
 } Slid;
 
-/* x points down the slope: gravity is turned in place of the plane. */
+/* x points down the slope: gravity is turned instead of the plane. */
 static inline BrioSim *slope_block(const Slope *s, const char *integrator, double h, double mu)
 {
     double theta = atan(SLOPE_TAN);

@@ -260,7 +260,7 @@ static void refusals(void **unused)
 {
     (void)unused;
     expect(refused("h: auto", "static", ""), "cannot estimate the error of a step");
-    expect(refused("h: auto", "pbd-verlet", ""), "give time.h a length, or use one of");
+    expect(refused("h: auto", "pbd-verlet", ""), "set time.h to a number, or use one of");
     expect(refused("h: auto", "blend", ""), "backward-euler");
     expect(refused("h: 1/30, tol: 1e-3", "bdf2", ""), "tol is for automatic steps: use h: auto");
     expect(refused("h: auto, h_min: 1", "bdf2", ""), "longer than the longest");

@@ -5,6 +5,7 @@
 #include "brio/matrices.h"
 #include "brio/plugin.h"
 #include "brio/stages.h"
+#include "brio/tets.h"
 #include "sim/sim.h"
 
 #include <dirent.h>
@@ -56,6 +57,7 @@ static double first_alpha(const BrioSearch *search) { return search->min; }
 static BrioByBody by_body = {
     .h = 1, .q = numbers, .w = numbers, .dv = numbers, .p = numbers, .search = first_alpha};
 static BrioSpring spring;
+static BrioTet tet;
 static BrioPull pull;
 static BrioPlane plane;
 static BrioConstraintDef constraint;

@@ -27,9 +27,10 @@ static const char meeting[] =
         "left", "    transform: {translate: [-0.055, 0, 0]}\n    velocity: {linear: [1, 0, 0]}\n")
         CUBE("right", "    transform: {translate: [0.055, 0.02, 0.01]}\n");
 
-/* Under weight: a soft cube, an affine block, a sheet that is fixed at two edges, a plane. */
+/* Under weight: a soft cube, an affine block, a sheet that is fixed at two edges, a plane. The
+ * ground is a number: without friction the pile slides apart, so it has no settled state. */
 static const char pile[] =
-    "time: {h: 1/100, end: 1}\nintegrator: {type: a-search, ground: rest, by_body: true}\n"
+    "time: {h: 1/100, end: 1}\nintegrator: {type: a-search, ground: 0, by_body: true}\n"
     "solver: {tol: 1e-9}\ncontact: {type: ipc, dhat: 2e-3, kappa: 1e4, mu: 0.3}\n"
     "damping:\n  - {type: rayleigh, alpha: 0, beta: 0.0005}\nbodies:\n" CUBE(
         "soft",
@@ -197,6 +198,40 @@ static void decay_by_body(void **state)
     brio_sim_free(sim);
 }
 
+/* Cubes that hang at two heights, with `ground: rest`: each decays to the energy at which it
+ * settles alone. */
+static void settled_grounds(void **state)
+{
+    (void)state;
+#define HANGING(name, place)                                          \
+    CUBE(name, "    transform: {translate: [" place                   \
+               ", 0]}\n    fix:\n      - {normal: [[0, 1, 0], 10]}\n" \
+               "    decay: 0.2\n")
+    static const char *body[2] = {HANGING("low", "0, 0"), HANGING("high", "0.3, 0.7")};
+    static const char *head = "time: {h: 1/100, end: 1}\nintegrator: {type: a-search, ground: "
+                              "rest}\nsolver: {tol: 1e-10}\nbodies:\n";
+    double rest[2];
+    for (int c = 0; c < 2; c++) {
+        BrioSim *alone = parse("%s%s", head, body[c]);
+        assert_int_equal(brio_sim_settle(alone, NULL), BRIO_OK);
+        rest[c] = ledger(alone).total;
+        brio_sim_free(alone);
+    }
+    BrioSim *sim = parse("%s%s%s", head, body[0], body[1]);
+    BrioBodyBooks first[2], now[2];
+    brio__by_body_books(sim->stepper, sim->state, first);
+    step(sim, 40);
+    brio__by_body_books(sim->stepper, sim->state, now);
+    for (int c = 0; c < 2; c++) {
+        double above = first[c].energy - rest[c], expected = rest[c] + above * exp(-0.4 / 0.2);
+        print_message("rest %.6f J, first %.6f J: target %.9f J, expected %.9f J\n", rest[c],
+                      first[c].energy, now[c].target, expected);
+        /* TOLERANCE 1e-6: of the settled energy, whose error is that of the solve squared */
+        assert_true(above > 0 && fabs(now[c].target - expected) < 1e-6 * above);
+    }
+    brio_sim_free(sim);
+}
+
 /* The same bits from a copy of the state in the middle, as --resume has it. */
 static void resumed(void **state)
 {
@@ -275,7 +310,7 @@ int main(void)
         cmocka_unit_test(through_contacts),   cmocka_unit_test(kinds_of_bodies),
         cmocka_unit_test(nobody_pays),        cmocka_unit_test(decay_by_body),
         cmocka_unit_test(flight_has_alpha_1), cmocka_unit_test(resumed),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(refusals),           cmocka_unit_test(settled_grounds),
     };
     return cmocka_run_group_tests_name("by body", tests, NULL, NULL);
 }

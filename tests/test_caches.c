@@ -576,11 +576,11 @@ static void converted(void **state)
     const Outcome *o = BRIO("convert", "run", "-o", "made/frames.glb");
     assert_int_equal(o->code, 2);
     assert_string_equal(
-        o->err, "made/frames.glb is there already: give another name, or --force to replace it\n");
+        o->err, "made/frames.glb already exists: give another name, or --force to replace it\n");
     o = BRIO("convert", "run", "-o", "x.abc");
     assert_int_equal(o->code, 2);
     assert_string_equal(o->err, "brio convert: -o x.abc: expected a name that ends in one of .pvd, "
-                                ".obj, .ply, .glb, .usda, .pc2, .mdd, .npy\n");
+                                ".obj, .ply, .glb, .usda, .pc2, .mdd, .npy, .gif, .webm, .mp4\n");
     o = BRIO("convert", "nowhere", "-o", "x.glb");
     assert_int_equal(o->code, 2);
     assert_string_equal(o->err,

@@ -5,7 +5,8 @@
 
 #include <dirent.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(BRIO_EMULATED) || \
+    !defined(NDEBUG)
 #define TIMED false
 #else
 #define TIMED true

@@ -303,7 +303,7 @@ static void rows_that_fail(void **state)
     assert_non_null(strstr(o->out, "  refused\n"));
     assert_non_null(strstr(o->out, "  completed\n"));
     assert_non_null(strstr(
-        o->out, "\n  symplectic-euler: refused: symplectic-euler does not go with contact: ipc: "));
+        o->out, "\n  symplectic-euler: refused: symplectic-euler does not support contact: ipc: "));
     assert_true(file_has("wall/compare.csv", "symplectic-euler,0.01,refused,,,"));
     o = BRIO("compare", "wall.yaml", "-i", "symplectic-euler,rk4", "-o", "none", "-q");
     check_code(o, 1);
@@ -334,7 +334,7 @@ static void no_overwriting(void **state)
     check_code(o, 2);
     assert_string_equal(
         o->err,
-        "mine/report.html is there already: --force replaces it, -o chooses another folder\n");
+        "mine/report.html already exists: --force replaces it, -o chooses another folder\n");
     assert_string_equal(o->out, "");
     assert_int_equal(count_files("mine"), 2);
     assert_true(file_has("mine/report.html", "mine"));

@@ -484,7 +484,7 @@ static void same_bits_of_many(void **unused)
     assert_true(layers_hash(2) == one && layers_hash(3) == one && layers_hash(12) == one);
 }
 
-/* A step after others, with their candidates and patterns at hand, and from the state alone. */
+/* A step after others, with their candidates and patterns, and from the state alone. */
 static void state_only(void **unused)
 {
     (void)unused;

@@ -739,6 +739,135 @@ static void seconds(void **state)
     brio__free(x);
 }
 
+/* ---- short forms ------------------------------------------------------------------------ */
+
+/* Eight random elements of an energy, each with nodes of its own. */
+typedef struct Eight {
+    _Alignas(64) int32_t node[4 * LANES];
+    _Alignas(64) double rest[16 * LANES];
+    double x[12 * LANES];
+} Eight;
+
+static void draw_eight(const BrioEnergy *energy, BrioRandom *random, Eight *to)
+{
+    for (int e = 0; e < LANES; e++) {
+        double X[12], rest[16];
+        energy->sample(random, X, to->x + 12 * e);
+        energy->rest_shape(X, 0.5 + brio__random(random), NAN, rest);
+        for (int k = 0; k < energy->rest; k++) to->rest[k * LANES + e] = rest[k];
+        for (int i = 0; i < 4; i++) to->node[i * LANES + e] = 12 * e + 3 * i;
+    }
+}
+
+/* Friction: w w^T (x) K and w (x) pull are the Hessian and the gradient. All of the bound along a
+ * slide makes K isotropic in the tangent plane; a slide that grows has none of it. */
+static void short_friction(void **state)
+{
+    (void)state;
+    static const int place[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+    const BrioEnergy *energy = brio__energy("friction");
+    _Alignas(64) double H[90 * LANES], core[6 * LANES], g[12 * LANES], pull[3 * LANES];
+    BrioRandom random = {7};
+    double eps = 1;
+    for (int trial = 0; trial < 100; trial++) {
+        Eight eight;
+        draw_eight(energy, &random, &eight);
+        BrioBatch batch = {.end = 1,
+                           .node = eight.node,
+                           .rest = eight.rest,
+                           .params = &eps,
+                           .x = eight.x,
+                           .gradient = g,
+                           .hessian = H,
+                           .core = core,
+                           .pull = pull};
+        energy->eval(&batch);
+        for (int e = 0; e < LANES; e++)
+            for (int i = 0; i < 4; i++) {
+                const double *w = eight.rest + LANES + e;
+                for (int r = 0; r < 3; r++)
+                    assert_true(g[(3 * i + r) * LANES + e] == w[i * LANES] * pull[r * LANES + e]);
+                for (int k = 0; k < 9; k++) {
+                    double block = w[i * LANES] * w[i * LANES] * core[place[k] * LANES + e];
+                    double right = H[(brio__pair(i, i) * 9 + k) * LANES + e];
+                    assert_true(fabs(block - right) <= 4 * DBL_EPSILON * fabs(right));
+                }
+            }
+        /* from where nothing has slid it has grown; the same positions mirrored are a full turn */
+        double exact[6 * LANES], mirrored[12 * LANES];
+        memcpy(exact, core, sizeof exact);
+        batch.last = eight.x;
+        energy->eval(&batch);
+        assert_memory_equal(exact, core, sizeof exact);
+        for (int e = 0; e < LANES; e++) {
+            const double *rest = eight.rest + e;
+            double u[2];
+            memcpy(mirrored + 12 * e, eight.x + 12 * e, 12 * sizeof *mirrored);
+            for (int k = 0; k < 2; k++) {
+                u[k] = -rest[(11 + k) * LANES];
+                for (int i = 0; i < 12; i++)
+                    u[k] += rest[(1 + i / 3) * LANES] * rest[(5 + 3 * k + i % 3) * LANES] *
+                            eight.x[12 * e + i];
+            }
+            for (int r = 0; r < 3; r++) /* node 0 has the weight 1 */
+                mirrored[12 * e + r] -=
+                    2 * (u[0] * rest[(5 + r) * LANES] + u[1] * rest[(8 + r) * LANES]);
+        }
+        batch.last = mirrored;
+        energy->eval(&batch);
+        for (int e = 0; e < LANES; e++) {
+            const double *K = core + e, *t = eight.rest + 5 * LANES + e;
+            double along[2] = {0, 0}, trace = K[0] + K[3 * LANES] + K[5 * LANES];
+            for (int k = 0; k < 2; k++)
+                for (int r = 0; r < 9; r++)
+                    along[k] += t[(3 * k + r / 3) * LANES] * t[(3 * k + r % 3) * LANES] *
+                                K[place[r] * LANES];
+            assert_true(fabs(along[0] - trace / 2) <= 1e-12 * trace);
+            assert_true(fabs(along[1] - trace / 2) <= 1e-12 * trace);
+        }
+    }
+}
+
+/* Barriers: weights, direction and force make the gradient (of parallel edges up to the change of
+ * the factor); the corners between which the nearest point lies are those with weights. */
+static void short_pairs(void **state)
+{
+    (void)state;
+    const double params[3] = {3, 1, 0};
+    _Alignas(64) double touch[8 * LANES], g[12 * LANES], distance[LANES];
+    int8_t nearest[LANES];
+    BrioRandom random = {8};
+    for (int trial = 0; trial < 300; trial++) {
+        const BrioEnergy *energy = brio__energy(barriers[trial % 2]);
+        Eight eight;
+        draw_eight(energy, &random, &eight);
+        BrioBatch batch = {.end = 1,
+                           .node = eight.node,
+                           .rest = eight.rest,
+                           .params = params,
+                           .x = eight.x,
+                           .gradient = g};
+        energy->eval(&batch);
+        batch.gradient = NULL;
+        batch.touch = touch;
+        energy->eval(&batch);
+        batch.touch = NULL;
+        batch.distance = distance;
+        batch.nearest = nearest;
+        energy->eval(&batch);
+        for (int e = 0; e < LANES; e++) {
+            double force = touch[7 * LANES + e];
+            assert_true(force >= 0 && (force > 0) == (distance[e] < 1));
+            for (int k = 0; k < 12; k++) {
+                double pull = -force * touch[k / 3 * LANES + e] * touch[(4 + k % 3) * LANES + e];
+                assert_true(fabs(g[k * LANES + e] - pull) <= 1e-14 * force);
+            }
+            for (int k = 0; trial % 2 == 0 && force > 0 && k < 3; k++)
+                assert_int_equal(nearest[e] >> k & 1, touch[(1 + k) * LANES + e] != 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -750,6 +879,8 @@ int main(void)
         cmocka_unit_test(thickness),
         cmocka_unit_test(parallel),
         cmocka_unit_test(recorded_friction),
+        cmocka_unit_test(short_friction),
+        cmocka_unit_test(short_pairs),
         cmocka_unit_test(seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

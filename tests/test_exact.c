@@ -547,14 +547,14 @@ static void initial_states(void **state)
     write_text("check-intersections.obj", "mine\n");
     o = BRIO("check", "deep.yaml");
     assert_int_equal(o->code, 1);
-    assert_non_null(strstr(o->err, "check-intersections.obj is there already"));
+    assert_non_null(strstr(o->err, "check-intersections.obj already exists"));
     obj = read_all("check-intersections.obj", NULL);
     assert_string_equal(obj, "mine\n");
     free(obj);
     o = BRIO("check", "allowed.yaml");
     assert_int_equal(o->code, 0); /* runnable, whatever became of the picture */
     assert_non_null(strstr(o->out, "\nrunnable\n"));
-    assert_non_null(strstr(o->err, "check-intersections.obj is there already"));
+    assert_non_null(strstr(o->err, "check-intersections.obj already exists"));
     o = BRIO("check", "allowed.yaml", "-o", "other.obj");
     assert_int_equal(o->code, 0);
     assert_non_null(strstr(

@@ -94,7 +94,7 @@ static void pages(void **unused)
         char *body = strstr(example, "*/\n");
         body = body ? body + 3 : example;
         if (!strstr(page, body))
-            fail_msg("%s no longer prints %s as it is: copy it anew", pairs[k][0], pairs[k][1]);
+            fail_msg("%s no longer prints %s as it is: copy it again", pairs[k][0], pairs[k][1]);
         free(page);
         free(example);
     }

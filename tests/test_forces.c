@@ -754,7 +754,7 @@ static void refused(const char *says, const char *text)
     BrioError error = {0};
     char message[2048];
     if (brio_sim_parse(text, strlen(text), "test", &sim, &error) == BRIO_OK)
-        fail_msg("was accepted, in place of \"%s\":\n%s", says, text);
+        fail_msg("was accepted, instead of \"%s\":\n%s", says, text);
     brio_error_text(&error, message, sizeof message);
     if (!strstr(message, says)) fail_msg("\"%s\" is not in: %s", says, message);
 }

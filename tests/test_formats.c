@@ -613,7 +613,7 @@ static void test_round_trips(void **state)
                         bool single = (a->single && !first) || (b->single && !second);
                         assert_same_body(start, end, single ? 1e-6 : 1e-13, what);
                         bool whole = start->tet_count ? a->tets && b->tets : true;
-                        /* STL numbers vertices anew */
+                        /* STL numbers vertices again */
                         if (whole && !single && strcmp(a->extension, ".stl") &&
                             strcmp(b->extension, ".stl")) {
                             assert_int_equal(end->vertex_count, start->vertex_count);

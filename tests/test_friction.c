@@ -458,7 +458,7 @@ static void linearly_implicit(void **state)
     brio_sim_free(sim);
 }
 
-/* Normal forces that are taken anew within a step cost one iteration each. Two boxes that land on
+/* Normal forces that are taken again within a step cost one iteration each. Two boxes that land on
  * each other and slide, eight steps. A single run takes 105 to 129 iterations, depending on the
  * last digits, so that sixteen are taken: about 1,845 iterations; about 2,090 if small changes wait
  * for the end of the minimisation, where one more iteration finds that it has converged. */

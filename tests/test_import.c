@@ -151,9 +151,9 @@ static void test_imports_run(void **state)
         if (o->code != 0 || !strstr(o->out, "completed"))
             fail_msg("%s does not run: %s%s", out, o->out, o->err);
         printf("%s imported and run\n", e->name);
-        o = BRIO("import", "ipc", in); /* never over a file that is there */
+        o = BRIO("import", "ipc", in); /* never over a file that already exists */
         assert_int_equal(o->code, 2);
-        assert_non_null(strstr(o->err, "is there already"));
+        assert_non_null(strstr(o->err, "already exists"));
     }
 }
 
@@ -225,7 +225,7 @@ static void test_convert_and_info(void **state)
                 "  binary .stl rounds coordinates to single precision; --ascii keeps all digits\n");
     o = BRIO("mesh", "convert", "input/tetMeshes/cube.msh", "cube surface.stl");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "brio mesh: cube surface.stl is there already: give another name, "
+    assert_string_equal(o->err, "brio mesh: cube surface.stl already exists: give another name, "
                                 "or --force to replace it\n");
     o = BRIO("mesh", "convert", "input/tetMeshes/cube.msh", "cube surface.stl", "--force",
              "--ascii");

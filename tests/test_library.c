@@ -160,7 +160,9 @@ static void refusals(void **unused)
     BrioDamping damping;
     BrioSim *sim = NULL;
     expect(brio_default_material("ruber", &material, &error), BRIO_ERROR_ARGUMENT, &error,
-           "no material \"ruber\"");
+           "no material \"ruber\"; did you mean \"rubber\"?");
+    expect(brio_default_material("porridge", &material, &error), BRIO_ERROR_ARGUMENT, &error,
+           "no material \"porridge\"; brio_material_at and brio_preset_at name them");
     assert_int_equal(brio_default_material("hooke", &material, &error), BRIO_OK);
     expect(brio_material_set(&material, "E", 1, &error), BRIO_ERROR_ARGUMENT, &error,
            "no field \"E\": there are k, ");

@@ -803,7 +803,7 @@ static BrioLinear *make_with_overlay(const BrioLinearType *type)
 
 /* A few and many contacts against products with all blocks; blocks that A has need no analysis; a
  * pattern that comes again, after others were forgotten, gives the same bits as one that is made
- * anew, for any number of threads. */
+ * again, for any number of threads. */
 static void test_overlay(void **state)
 {
     (void)state;

@@ -190,7 +190,7 @@ static void make_drop(uint64_t seed, const Known *known, Drop *drop)
     put(&drop->text, "bodies:\n");
     for (int b = 0; b < drop->bodies; b++) {
         int kind;
-        for (;; drop->left_out++) { /* another one in place of what is not known */
+        for (;; drop->left_out++) { /* another one instead of what is not known */
             kind = one_of(&random, KINDS);
             if (!((kind == TORUS && !known->torus) || (kind == SHELL && !known->shell) ||
                   ((kind == AFFINE_BOX || kind == AFFINE_BALL) && !known->affine)))

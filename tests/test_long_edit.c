@@ -24,7 +24,7 @@ static void three_thousand(void **unused)
 }
 
 /* A box of n^3 cells and a small one that comes: seconds of the edit, and of a step before it and
- * of the one after it, which orders and factors anew. Nothing is asserted: clocks are not to be
+ * of the one after it, which orders and factors again. Nothing is asserted: clocks are not to be
  * trusted in tests. */
 static void cost(void **unused)
 {

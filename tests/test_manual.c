@@ -163,8 +163,7 @@ static void read_links(const char *file)
         int length = (int)strcspn(at + 2, ")#"), folder = (int)(strrchr(file, '/') - file);
         if (starts(at + 2, "http") || length == 0) continue;
         snprintf(target, sizeof target, "%.*s/%.*s", folder, file, length, at + 2);
-        if (access(target, R_OK))
-            fail_msg("%s: the link to %.*s leads nowhere", file, length, at + 2);
+        if (access(target, R_OK)) fail_msg("%s: the link to %.*s is broken", file, length, at + 2);
         link_count++;
     }
     free(page);

@@ -80,7 +80,8 @@ static const Method methods[] = {
     {"rk4", 1.0 / 1000, 0.01},
     {"backward-euler", 1.0 / 100, 0},
     {"implicit-midpoint", 1.0 / 200, INFINITY},
-    {"blend", 1.0 / 100, 0.05},
+    /* the ground is a number: without friction a cloth on a sphere has no settled state */
+    {"{type: blend, ground: 0}", 1.0 / 100, 0.05},
 };
 static const struct {
     const char *name, *solid;
@@ -117,7 +118,7 @@ static void drops(void **state)
                     "rayleigh, alpha: 8}]\ncontact: {type: penalty, kappa: %g, mu: 0.5}\n"
                     "obstacles: [{%s}]\nbodies:\n  - {%s, transform: {translate: [0, %g, 0]}}\n",
                     m->h, m->name, bodies[b].kappa, solids[o].solid, bodies[b].body,
-                    bodies[b].height + 0.05002);
+                    bodies[b].height + 0.05);
                 BrioLedger first = ledger(sim), l = first;
                 double deepest = 0, weight = first.gravity / first.centre[1];
                 /* in the last fifth: what chatters need not touch at the very end */

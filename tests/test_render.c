@@ -127,7 +127,7 @@ static void a_body_where_it_is(void **state)
     (void)state;
     block_run();
     const Outcome *o = BRIO("render", "block", "-o", "block.png", "--size", "400x300", "--time",
-                            "0", "--zoom", "0.4");
+                            "0", "--zoom", "0.4", "--background", "studio");
     if (o->code) print_error("%s", o->err);
     assert_int_equal(o->code, 0);
     Image image = decode("block.png");
@@ -574,7 +574,7 @@ static void a_film(void **state)
     assert_int_equal(o->code, 2);
     assert_string_equal(
         o->err,
-        "brio render: block.mp4 is there already: give another name, or --force to replace it\n");
+        "brio render: block.mp4 already exists: give another name, or --force to replace it\n");
 }
 
 static void without_ffmpeg(void **state)

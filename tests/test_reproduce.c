@@ -33,6 +33,29 @@ static void errata(void **state)
     brio__tree_free(root);
 }
 
+/* Statements of docs/results.md that are quick to measure; parts by --only. */
+static void results(void **state)
+{
+    (void)state;
+    const Outcome *o = BRIO("reproduce", "brio-unfinished", "--json");
+    assert_int_equal(o->code, 0);
+    BrioNode *root = parsed(o->out);
+    assert_int_equal(count_of(root, "missed"), 0);
+    assert_true(count_of(root, "met") >= 20);
+    brio__tree_free(root);
+    o = BRIO("reproduce", "brio-momentum", "--only", "stiff vibrations", "--json");
+    assert_int_equal(o->code, 0);
+    root = parsed(o->out);
+    assert_int_equal(count_of(root, "met"), 5);
+    brio__tree_free(root);
+    o = BRIO("reproduce", "brio-momentum", "--only", "no such part");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "no part with \"no such part\""));
+    o = BRIO("reproduce", "you2026-collisions", "--only", "x");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "no parts to choose from"));
+}
+
 static void usage(void **state)
 {
     (void)state;
@@ -88,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errata),
+        cmocka_unit_test(results),
         cmocka_unit_test(usage),
         cmocka_unit_test(page),
     };

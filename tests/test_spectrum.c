@@ -150,7 +150,7 @@ static void pictures(void **state)
     assert_int_equal(o->code, 2);
     assert_string_equal(
         o->err,
-        "brio spectrum: chain.svg is there already: give another name, or --force to replace it\n");
+        "brio spectrum: chain.svg already exists: give another name, or --force to replace it\n");
     assert_string_equal(o->out, "");
     text = read_all("chain.svg", NULL);
     assert_string_equal(text, "mine");
@@ -171,8 +171,8 @@ static void refusals(void **state)
     (void)state;
     const Outcome *o = BRIO("spectrum", ".");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, ". holds no results of `brio run` (there is no checkpoint): give "
-                                "the folder that it named\n");
+    assert_string_equal(o->err, ". contains no results of `brio run` (there is no checkpoint): "
+                                "give the folder of a run\n");
     write_chain(1, 1e-3);
     run_scene("chain.yaml", "chain");
     char *springs = read_all("springs.csv", NULL);

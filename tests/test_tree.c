@@ -565,6 +565,8 @@ static void test_set_messages(void **state)
     set_refused(
         root, "damping.0.beta=1",
         "--set damping.0.beta: there is no list damping; set the whole list, as in damping=[...]");
+    set_refused(root, "bodys.0.name=1",
+                "--set bodys.0.name: there is no list bodys; did you mean \"bodies\"?");
     set_refused(root, "time.h", "--set: expected PATH=VALUE, found no value for \"time.h\"");
     set_refused(root, "time.h= ", "--set: expected PATH=VALUE, found no value for \"time.h\"");
     static const char *const bad[] = {"",       "=1",    "a..b=1", ".a=1",  "a.=1",    "a[=1",

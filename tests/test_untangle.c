@@ -298,7 +298,7 @@ static void repair_tets(void **unused)
     brio_mesh_free(mesh);
 }
 
-/* The program: never over a file that is there, exit 1 if something is left. */
+/* The program: never over a file that already exists, exit 1 if something is left. */
 static void repair_program(void **unused)
 {
     (void)unused;

@@ -61,6 +61,7 @@ ALLOWED = {
     ("static", "src/sim/sim.c"): "forces without a potential are not for it",
     ("static", "src/scene/questions.c"): "nothing moves in its steps",
     ("pbd_verlet", "src/analyze/stability.c"): "why it has no region of stability",
+    ("stable_neo_hookean", "src/integrate/springs.c"): "the constraints of a tet are this material",
     ("hooke", "src/analyze/stability.c"): "the one spring of the linear test problem",
     ("ether_drag", "src/analyze/stability.c"): "the damper of the linear test problem",
     ("ipc", "src/build/contact.c"): "the default of brio_default_contact",
@@ -382,12 +383,12 @@ def compile_all(copy, jobs, entries, check_only):
 
 
 def link(build, program, objects):
-    """Links `brio` as the build does, with new objects in place of its own; the messages."""
+    """Links `brio` as the build does, with new objects instead of its own; the messages."""
     words = link_command(build)
     words[words.index("-o") + 1] = program
     replaced = {old: new for new, old in objects.items() if old}
     words = [replaced.pop(w, w) for w in words]
-    # objects of the library stand before it, and so in place of those inside
+    # objects of the library stand before it, and so instead of those inside
     at = min(i for i, w in enumerate(words) if w.endswith(".o"))
     words[at:at] = [o for o, old in objects.items() if not old] + list(replaced.values())
     done = subprocess.run(words, cwd=build, stderr=subprocess.PIPE, text=True)

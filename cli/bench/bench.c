@@ -160,6 +160,14 @@ static BrioStatus bar_system(const BrioMesh *mesh, const double *first, const ch
 
 BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const char *integrator)
 {
+    BrioSimDef def = brio_default_sim(integrator);
+    def.solver.linear = linear;
+    def.solver.tol = 1e-3;
+    return bench_bar_with(material, tets, &def);
+}
+
+BrioSim *bench_bar_with(const char *material, int64_t tets, const BrioSimDef *def)
+{
     const double size[3] = {0.4, 0.1, 0.1};
     double cells[3], *first = NULL;
     BrioMesh *mesh = NULL;
@@ -176,10 +184,7 @@ BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const
         status = bar_system(mesh, first, material, size[0], &system, &state, &error);
     brio_mesh_free(mesh);
     brio__free(first);
-    BrioSimDef def = brio_default_sim(integrator);
-    def.solver.linear = linear;
-    def.solver.tol = 1e-3;
-    if (status == BRIO_OK) status = brio_sim_create(system, state, &def, &sim, &error);
+    if (status == BRIO_OK) status = brio_sim_create(system, state, def, &sim, &error);
     if (status == BRIO_OK) return sim;
     fprintf(stderr, "brio bench: %s: %s\n", brio_status_text(status), error.message);
     return NULL;

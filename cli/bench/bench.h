@@ -14,7 +14,7 @@ enum { TRIES = 7 }; /* of which the least time counts */
 #include "list.def"
 #undef BENCH
 
-/* no tables for people: one figure after the other, for JSON or beside those of an earlier run */
+/* no tables for people: one figure after the other, for JSON or to compare with an earlier run */
 extern bool bench_by_figure;
 extern int64_t bench_fixed, bench_asked; /* by the library: bytes that it holds, calls */
 extern volatile double bench_sink;       /* results that must not be optimised away */
@@ -49,5 +49,6 @@ BrioSim *bench_scene(const char *name, const char *set);
 /* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
  * state. NULL: it could not be made; a sentence was said. */
 BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const char *integrator);
+BrioSim *bench_bar_with(const char *material, int64_t tets, const BrioSimDef *def);
 
 #endif

@@ -99,13 +99,14 @@ typedef struct Limits {
     double flops, reading, writing;
 } Limits;
 
-/* The kernel of the machine's own instruction set beside its limits. g, H: seconds for all. */
+/* The kernel of the machine's own instruction set compared with its limits. g, H: seconds for all.
+ */
 static void compare_limits(const Kernel *kernel, const Bench *b, const Limits *limits, bool large,
                            double g, double H)
 {
     char text[160];
     double n = (double)b->term->elements;
-    /* read: nodes 16, rest 80, positions 24 a vertex; written: 96 */
+    /* read: nodes 16, rest 80, positions 24 per vertex; written: 96 */
     double read_bytes = 16 + 80 + 24.0 * (double)b->sim->system->vertex_count / n;
     double limit = read_bytes / limits->reading + 96 / limits->writing;
     snprintf(text, sizeof text, "  gradient: fraction of the flop limit (%.0f per tet)",

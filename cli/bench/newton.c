@@ -5,7 +5,7 @@
 enum { PHASES = 6 };
 
 /* What a phase must do in an iteration. Flops are those of `bench elements`; bytes are the arrays
- * that are read and written once: nodes and rest state 96 a tet, positions and gradients 24 a
+ * that are read and written once: nodes and rest state 96 per tet, positions and gradients 24 a
  * vertex, the lower half of an element's Hessian 624, a block of the matrix 72, a number of L 8. */
 typedef struct Phase {
     const char *name;

@@ -97,7 +97,7 @@ static double cholmod_seconds(const Network *net)
             for (int k = 0; k < 3 * TRIES; k++) {
                 double before = brio__seconds();
                 if (!call->solve2(CHOLMOD_A, L, B, NULL, &X, NULL, &Y, &E, &common)) break;
-                /* fmin takes the number beside a NAN */
+                /* fmin returns the other number if one is a NAN */
                 best = fmin(best, brio__seconds() - before);
             }
     }
@@ -133,7 +133,7 @@ static void read_slice(void *context, int64_t begin, int64_t end)
 typedef struct Solving {
     const char *name;
     const Network *net;
-    bool single;
+    BrioScalarPrecision precision;
     int threads;
     BrioScalarPattern *pattern;
     BrioScalarFactor *factor;
@@ -153,7 +153,7 @@ static BrioStatus start_solve(Solving *s)
     s->analyse = brio__seconds() - before;
     if (!s->heavier) return BRIO_ERROR_MEMORY;
     for (int32_t i = 0; i < net->n; i++) s->heavier[i] = 1.001 * net->diagonal[i];
-    BRIO_CHECK(brio__scalar_factor_create(s->pattern, s->single, &s->factor));
+    BRIO_CHECK(brio__scalar_factor_create(s->pattern, s->precision, &s->factor));
     brio__scalar_stats(s->factor, &s->stats);
     s->reading.per_thread = (int64_t)(s->stats.solve_bytes / 2 / 8 / 64 / s->threads + 1) * 64;
     s->array = brio__calloc((size_t)(s->reading.per_thread * s->threads), sizeof *s->array);
@@ -191,7 +191,8 @@ static void print_solve(const Solving *s)
 {
     double bandwidth = 16.0 * (double)(s->reading.per_thread * s->threads) / s->read;
     double limit = s->stats.min_bytes / bandwidth;
-    const char *precision = s->single ? "single" : "double";
+    static const char *const names[] = {"double", "single", "half"};
+    const char *precision = names[s->precision];
     if (!bench_by_figure) {
         printf("  %-16s %7d %10.0f  %-6s %7d %9.0f %8.2f %8.2f %8.3f %8.2f %8.2f %7.1f %8.3f "
                "%6.2f\n",
@@ -222,11 +223,14 @@ static void print_solve(const Solving *s)
     }
 }
 
-static bool measure_solve(const char *name, const Network *net, bool single, int threads,
+static bool measure_solve(const char *name, const Network *net, int precision, int threads,
                           double cholmod)
 {
-    Solving s = {
-        .name = name, .net = net, .single = single, .threads = threads, .cholmod = cholmod};
+    Solving s = {.name = name,
+                 .net = net,
+                 .precision = (BrioScalarPrecision)precision,
+                 .threads = threads,
+                 .cholmod = cholmod};
     brio_set_threads(threads);
     BrioStatus status = start_solve(&s);
     if (status == BRIO_OK) status = time_solves(&s);
@@ -272,10 +276,10 @@ int bench_solve(void)
         bool good = network_make(&net, problems[i].size, problems[i].step, problems[i].steps);
         if (!good) fprintf(stderr, "brio bench: %s\n", brio_status_text(BRIO_ERROR_MEMORY));
         double cholmod = good ? cholmod_seconds(&net) : NAN;
-        for (int single = 0; single < 2 && good; single++) {
-            good = measure_solve(problems[i].name, &net, single, 1, cholmod);
+        for (int precision = 0; precision < 3 && good; precision++) {
+            good = measure_solve(problems[i].name, &net, precision, 1, cholmod);
             if (good && threads > 1)
-                good = measure_solve(problems[i].name, &net, single, threads, cholmod);
+                good = measure_solve(problems[i].name, &net, precision, threads, cholmod);
         }
         brio_set_threads(threads);
         network_free(&net);

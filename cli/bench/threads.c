@@ -16,10 +16,25 @@
 enum { MAX_BUSY = 256, MIN_STEPS = 3 };
 static const double TURN = 0.25, BUDGET = 4; /* s, for both thread counts together */
 
-static const struct {
+/* A bar and what solves its steps: Newton's method with a linear solver, or local/global. */
+typedef struct Bar {
     int64_t tets;
-    const char *linear;
-} sizes[] = {{300, "auto"}, {2000, "auto"}, {12000, "auto"}, {55000, "pcg"}};
+    const char *type, *linear;
+} Bar;
+
+static const Bar bars[] = {
+    {300, "newton", "auto"},       {2000, "newton", "auto"},      {12000, "newton", "auto"},
+    {55000, "newton", "pcg"},      {280000, "newton", "auto"},    {2000, "local-global", NULL},
+    {12000, "local-global", NULL}, {55000, "local-global", NULL}, {280000, "local-global", NULL},
+};
+
+static BrioSim *make_bar(const Bar *bar)
+{
+    if (bar->linear) return bench_bar("neo-hookean", bar->tets, bar->linear, "backward-euler");
+    BrioSimDef def = brio_default_sim("backward-euler");
+    def.solver.type = bar->type;
+    return bench_bar_with("corotated", bar->tets, &def);
+}
 
 typedef struct Loops {
     pid_t process[MAX_BUSY];
@@ -73,15 +88,15 @@ static bool take_turns(BrioSim *sim[2], const int threads[2], double mean[2])
     return true;
 }
 
-static bool measure(int64_t tets, const char *linear, int all, bool busy)
+static bool measure(const Bar *bar, int all, bool busy)
 {
     const int threads[2] = {1, all};
     BrioSim *sim[2] = {NULL, NULL};
     double mean[2] = {0, 0};
     bool good = true;
     for (int i = 0; i < 2 && good; i++) {
-        sim[i] = bench_bar("neo-hookean", tets, linear, "backward-euler");
-        good = sim[i] != NULL;
+        sim[i] = make_bar(bar);
+        good = sim[i] && !brio_sim_step(sim[i], NULL); /* which analyses the matrix */
     }
     Loops loops = {.count = 0};
     if (busy) loops_start(&loops, all);
@@ -92,12 +107,13 @@ static bool measure(int64_t tets, const char *linear, int all, bool busy)
     if (!good) return false;
     const char *load = busy ? "busy" : "as it is";
     if (!bench_by_figure)
-        printf("  %-10s %9lld %14.3f %14.3f %9.2f\n", load, vertices, 1e3 * mean[0], 1e3 * mean[1],
-               mean[0] / mean[1]);
+        printf("  %-10s %-13s %9lld %14.3f %14.3f %9.2f\n", load, bar->type, vertices,
+               1e3 * mean[0], 1e3 * mean[1], mean[0] / mean[1]);
     fflush(stdout);
     char name[96];
     for (int i = 0; i < 2 && bench_by_figure; i++) {
-        snprintf(name, sizeof name, "%s, %lld vertices, %d threads", load, vertices, threads[i]);
+        snprintf(name, sizeof name, "%s, %s, %lld vertices, %d threads", load, bar->type, vertices,
+                 threads[i]);
         figure("threads", name, 1e3 * mean[i], "ms");
     }
     return true;
@@ -164,11 +180,12 @@ int bench_threads(void)
     bool good = true;
     heading("steps of a bar, means in ms");
     if (!bench_by_figure)
-        printf("  machine     vertices   1 thread, ms %3d threads, ms   faster\n", all);
+        printf("  machine    solver         vertices   1 thread, ms %3d threads, ms   faster\n",
+               all);
     for (int busy = 0; busy < 2; busy++)
-        for (size_t i = 0; i < BRIO_COUNT(sizes) && good; i++) {
+        for (size_t i = 0; i < BRIO_COUNT(bars) && good; i++) {
             say(busy ? "measuring beside busy loops ..." : "measuring ...");
-            good = measure(sizes[i].tets, sizes[i].linear, all, busy);
+            good = measure(&bars[i], all, busy);
         }
     brio_set_threads(all);
     good = good && measure_sims(all);

@@ -145,7 +145,7 @@ typedef struct Comparison {
     bool reference_was_kept;   /* it is that of an earlier comparison */
     bool errors_are_estimates; /* against the method's own limit, extrapolated */
     double planned_steps, done_steps, started, shown;
-    /* the motion of the trial at hand; NULL: not kept */
+    /* the motion of the current trial; NULL: not kept */
     BrioMotionFile *tape;
     FILE *tape_file;
     int64_t tape_instants;

@@ -513,7 +513,7 @@ BrioStatus comparison_refuse_existing(const BrioFolder *folder, BrioError *error
         if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
             return brio__error(
                 error, BRIO_ERROR_EXISTS,
-                "%s/%s is there already: --force replaces it, -o chooses another folder",
+                "%s/%s already exists: --force replaces it, -o chooses another folder",
                 folder->path, name);
     }
 }

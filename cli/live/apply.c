@@ -277,7 +277,7 @@ static BrioStatus record(Engine *e, const Order *order, Deed *deed, BrioError *e
 
 static BrioStatus play(Engine *e, const Order *order, Deed *deed)
 {
-    if (e->trouble[0]) { /* from here on anew */
+    if (e->trouble[0]) { /* start again from here */
         brio__explosion_begin(&e->explosion, e->sim, e->scene->end);
         e->trouble[0] = 0;
     }

@@ -27,7 +27,7 @@ enum { SHAPES = 1, FRAME = 2 };
 
 /* ---- words ------------------------------------------------------------------------------ */
 
-/* Tells all browsers that are there, and those that come. */
+/* Informs all connected browsers, and those that connect later. */
 static void publish(Hub *hub, Packet **place, Packet *packet)
 {
     if (!packet) return;

@@ -53,7 +53,7 @@ static BrioStatus make_buffers(Engine *e, BrioError *error)
                : brio__no_memory(error);
 }
 
-/* Everything of `e` that belongs to a simulation, anew. If it fails, it is as before. */
+/* Creates everything of `e` that belongs to a simulation again. If this fails, `e` is unchanged. */
 static BrioStatus load(Engine *e, BrioError *error)
 {
     Engine next = {.hub = e->hub, .given = e->given};
@@ -242,7 +242,7 @@ static void end_record(Engine *e, BrioVerdict verdict, const char *reason)
         snprintf(e->trouble, sizeof e->trouble, "%.1200s", error.message);
 }
 
-/* Of a state that is on its way to explode only the settings are kept. */
+/* Of a state that is about to explode only the settings are kept. */
 void engine_keep_sane(Engine *e)
 {
     char text[1200];

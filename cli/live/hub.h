@@ -94,7 +94,7 @@ void hub_free(Hub *hub);
 /* Of the engine. Waits for orders, so many seconds at most. */
 void hub_wait(Hub *hub, double seconds);
 bool hub_take(Hub *hub, Order *order); /* false: there is none, or no room for an answer */
-bool hub_is_urgent(Hub *hub);          /* the step at hand should end */
+bool hub_is_urgent(Hub *hub);          /* the current step should end */
 void hub_tell(Hub *hub, uint64_t client, Packet *packet);
 /* Takes the packet; those who wait for the old one get the new one. */
 void hub_renew(Hub *hub, Packet **place, Packet *packet);

@@ -77,7 +77,7 @@ static double change_of(const double now[3], const double first[3])
     return sqrt(sum);
 }
 
-static double length(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
+double trial_length(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
 Outcome trial_watch(Report *r, BrioSim *sim, double seconds, const char *what)
 {
@@ -87,7 +87,7 @@ Outcome trial_watch(Report *r, BrioSim *sim, double seconds, const char *what)
     double sum = 0;
     int64_t late = 0, count = 0;
     brio_sim_ledger(sim, &first);
-    double turning = length(first.angular), moving = length(first.momentum);
+    double turning = trial_length(first.angular), moving = trial_length(first.momentum);
     for (int64_t k = 1; k <= steps && o.finished; k++) {
         o.finished = brio_sim_step(sim, NULL) == BRIO_OK;
         if (!o.finished || k % every) continue;
@@ -106,8 +106,8 @@ Outcome trial_watch(Report *r, BrioSim *sim, double seconds, const char *what)
             o.settled += off;
             late++;
         }
-        turning = fmax(turning, length(now.angular));
-        moving = fmax(moving, length(now.momentum));
+        turning = fmax(turning, trial_length(now.angular));
+        moving = fmax(moving, trial_length(now.momentum));
         o.angular = fmax(o.angular, change_of(now.angular, first.angular));
         o.linear = fmax(o.linear, change_of(now.momentum, first.momentum));
         o.seconds = now.time;
@@ -130,7 +130,7 @@ static const double axis[3] = {1, 2, 3};
 BrioSim *trial_cube(Report *r, const Trial *t, const char *integrator, double inverse_h)
 {
     enum { VERTICES = 64 };
-    double x[3 * VERTICES], v[3 * VERTICES], size = length(axis);
+    double x[3 * VERTICES], v[3 * VERTICES], size = trial_length(axis);
     BrioSim *sim = report_scene(
         r,
         "time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-9}\nbodies:\n"
@@ -148,4 +148,22 @@ BrioSim *trial_cube(Report *r, const Trial *t, const char *integrator, double in
     brio_sim_set_positions(sim, 0, x, NULL);
     brio_sim_set_velocities(sim, 0, v, NULL);
     return sim;
+}
+
+/* ---- integrators ------------------------------------------------------------------------ */
+
+BrioStatus trial_euler(BrioStepper *s, double h)
+{
+    double *q = brio_stepper_scratch(s, TRIAL_Q), *w = brio_stepper_scratch(s, TRIAL_W);
+    double *p = brio_stepper_scratch(s, TRIAL_P), *target = brio_stepper_scratch(s, TRIAL_P + 1);
+    const double *q_n = brio_stepper_q(s);
+    double t = brio_stepper_time(s);
+    BrioObjective objective = {.target = target, .s = h * h, .a = 1, .time = t + h, .h = h};
+    brio_stepper_combine(s, 1, q_n, h, brio_stepper_v(s), target);
+    BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
+    brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
+    brio_stepper_potential(s, q_n, t, p);
+    brio_stepper_potential(s, q, t + h, target);
+    brio_stepper_combine(s, h, p, -h, target, p);
+    return BRIO_OK;
 }

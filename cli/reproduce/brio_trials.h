@@ -37,6 +37,14 @@ typedef struct Outcome {
     double seconds;         /* how far it came */
 } Outcome;
 
+double trial_length(const double a[3]);
+
+/* For integrators of a reproduction: backward Euler's q' and w, and p = h (grad P(q) - grad P(q')),
+ * the change of momenta of A-1. Uses the scratch vectors 0 to 3; the first three are q', w and p.
+ */
+enum { TRIAL_Q, TRIAL_W, TRIAL_P };
+BrioStatus trial_euler(BrioStepper *stepper, double h);
+
 /* A cube of 64 vertices, stretched along x, spun about its centre. NULL, reported as missed, if it
  * cannot be made. */
 BrioSim *trial_cube(Report *report, const Trial *trial, const char *integrator, double inverse_h);

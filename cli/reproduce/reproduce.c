@@ -40,6 +40,8 @@ struct Report {
     bool words;      /* lines for people on the standard output */
     const char *out; /* folder for files, or NULL */
     bool force, fine;
+    const char *only; /* part of a heading: other parts are left out; NULL: all of them */
+    int parts;        /* that were run */
     int met, missed, refuted;
     double started, shown;
 };
@@ -86,9 +88,8 @@ static const char *judge(Report *r, bool met)
     return met ? "met" : "MISSED";
 }
 
-void report_section(Report *r, const char *format, ...)
+static void head(Report *r, const char *label)
 {
-    LABEL(label, format);
     progress_clear();
     if (r->json) {
         brio__json_open(r->json, NULL, '{');
@@ -99,6 +100,21 @@ void report_section(Report *r, const char *format, ...)
         printf("\n%s\n  %-62s %11s %12s  %-22s %s\n", label, "", "paper", "ours", "limit",
                "verdict");
     }
+}
+
+void report_section(Report *r, const char *format, ...)
+{
+    LABEL(label, format);
+    head(r, label);
+}
+
+bool report_part(Report *r, const char *format, ...)
+{
+    LABEL(label, format);
+    if (r->only && !strstr(label, r->only)) return false;
+    r->parts++;
+    head(r, label);
+    return true;
 }
 
 void report_value(Report *r, double paper, double ours, double tolerance, const char *format, ...)
@@ -328,7 +344,7 @@ void report_close(Report *r, FILE *file)
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-enum { OUT, FORCE, FINE, ALL, REPORT, RESUME, JSON, THREADS };
+enum { OUT, FORCE, FINE, ONLY, ALL, REPORT, RESUME, JSON, THREADS };
 
 static void list_all(bool as_json)
 {
@@ -437,6 +453,7 @@ static int run(int argc, char **argv)
         case OUT: r.out = a.value; break;
         case FORCE: r.force = true; break;
         case FINE: r.fine = true; break;
+        case ONLY: r.only = a.value; break;
         case JSON: as_json = true; break;
         case ALL: all = true; break;
         case REPORT: page = a.value; break;
@@ -455,7 +472,7 @@ static int run(int argc, char **argv)
         }
     r.words = !as_json;
     if (all || page) {
-        if (!all || !page || name || as_json || r.out)
+        if (!all || !page || name || as_json || r.out || r.only)
             return usage_error(a.command, "--all and --report FOLDER go together, without a name");
         r.out = page;
         r.force = true; /* plots of an earlier time, in a folder that the user named for them */
@@ -470,9 +487,14 @@ static int run(int argc, char **argv)
         if (!strcmp(names[count], name)) r.what = reproduction_at(count);
     }
     if (!r.what) return unknown_name(a.command, "reproduction", name, names, count);
+    if (r.only && !r.what->parts)
+        return usage_error(a.command, "%s has no parts to choose from; remove --only", name);
     BrioJson json = {.file = stdout};
     r.json = as_json ? &json : NULL;
-    return reproduce(&r);
+    int exit = reproduce(&r);
+    if (r.only && !r.parts)
+        return usage_error(a.command, "%s has no part with \"%s\" in its heading", name, r.only);
+    return exit;
 }
 
 static const Option options[] = {
@@ -481,6 +503,9 @@ static const Option options[] = {
     [FINE] = {"--fine", 0, NULL,
               "Also run what takes hours: references at short steps, runs whose figures are "
               "stored."},
+    [ONLY] = {"--only", 0, "WORDS",
+              "Run only the parts with these words in their headings; for brio-momentum, "
+              "brio-where and brio-unfinished."},
     [ALL] = {"--all", 0, NULL, "All of them, one after another (about two hours)."},
     [REPORT] = {"--report", 0, "FOLDER",
                 "With --all: write results, plots and one page of all claims there, and update "
@@ -497,7 +522,8 @@ static const char *name_at(int i) { return reproduction_at(i) ? reproduction_at(
 const Command command_reproduce = {
     .name = "reproduce",
     .summary = "Compare a table or figure of a paper with our numbers.",
-    .synopsis = "[list]\nNAME [-o FOLDER] [--fine]\n--all --report FOLDER [--resume]",
+    .synopsis =
+        "[list]\nNAME [-o FOLDER] [--fine] [--only WORDS]\n--all --report FOLDER [--resume]",
     .about = "Repeats the experiment and prints the paper's figure next to ours, with the "
              "tolerance and a verdict for each line. The exit code is 1 if a line is missed. The "
              "first lines say which values the paper leaves out and how we found them; \"Chosen "

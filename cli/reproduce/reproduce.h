@@ -20,6 +20,7 @@ typedef struct Reproduction {
     const char
         *chosen;    /* what the paper does not state, and we have set: sizes, bounds; may be NULL */
     double minutes; /* on two cores, about */
+    bool parts;     /* its sections are parts (report_part), which --only chooses from */
     void (*run)(Report *report);
 } Reproduction;
 
@@ -31,6 +32,8 @@ const Reproduction *reproduction_at(int i); /* NULL past the last */
 
 /* A heading for the lines that follow. */
 void report_section(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A heading of a part that can be run alone; false, and no heading, if --only leaves it out. */
+bool report_part(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The paper gives a number: met if |ours - paper| <= tolerance. */
 void report_value(Report *report, double paper, double ours, double tolerance, const char *format,
                   ...) __attribute__((format(printf, 5, 6)));

@@ -464,7 +464,7 @@ typedef struct Laws {
     double over_h[2];                        /* implicit Euler: iterations, time */
 } Laws;
 
-/* Figure 6: implicit Euler beside linearised explicit, and whether all compute the same. */
+/* Figure 6: implicit Euler compared with linearised explicit, and whether all compute the same. */
 static void judge_costs(Report *r, const Curve *over_k)
 {
     if (!over_k->failed[LINEARISED] && !over_k->failed[IMPLICIT]) {

@@ -78,7 +78,7 @@ static double gives_up(const Curve *c)
 }
 
 typedef struct Drop {
-    const char *name, *text;        /* text: what the scene has besides the integrator */
+    const char *name, *text;        /* text: the scene without the integrator */
     double seconds, ground, tau[3]; /* tau 0: no decay */
 } Drop;
 

@@ -198,7 +198,7 @@ typedef struct BrioMesh {
     int32_t *triangle;  /* triangle_count x 3; for a solid, filled by brio_mesh_surface, outward */
     int32_t *edge;      /* edge_count x 2: lines and springs */
     uint8_t *edge_kind; /* edge_count, or NULL: BRIO_EDGE_* */
-    /* what the file contains about faces besides triangles; NULL: nothing. It is copied to results;
+    /* what the file contains about faces other than triangles; NULL: nothing. Copied to results;
      * the simulation does not need it */
     BrioFaces *faces;
     BrioVertexGroups *groups; /* physical groups of a Gmsh file; NULL: none */
@@ -496,7 +496,7 @@ typedef struct BrioSolverOptions {
     int max_halvings;  /* how often a failed step is halved and tried again */
     /* of local-global */
     int iterations;       /* in every solve */
-    int single_precision; /* of the constant factor; residuals are always in double precision */
+    int single_precision; /* of the constant factor: 0 no, 1 yes, 2 half if it is large */
     /* past iterations that L-BFGS uses; -1: 0 if all energies are projections, otherwise 5 */
     int memory;
     /* options of linear solvers that have their own (petsc: "-pc_type ..."); NULL: none */

@@ -44,7 +44,7 @@ enum {
 /* How the error of a step is estimated for automatic steps (BrioSimDef.tol;
  * docs/adaptive.md). */
 typedef enum BrioEstimate {
-    /* beside two steps of h/2, which count: any method with an order, at three times its price */
+    /* by two steps of h/2, whose result is used: any method with an order, three times the cost */
     BRIO_BY_HALVES,
     /* error_constant h^(p+1) times the derivative p + 1 of q, by differences of velocities: of
      * methods of order p = 1 and 2, at no price */
@@ -185,7 +185,7 @@ BRIO_API void brio_stepper_count_iterations(BrioStepper *stepper, int count);
 BRIO_API int brio_stepper_stopped(BrioStepper *stepper, int iteration);
 /* How many rods there are; the force f of those of the last solve,
  * M (q - target) + s a grad(P + D) = f; velocities fitted to the rods at q and a time: M^-1 times a
- * sum of their pulls is taken out. Without rods they change nothing (f = 0). */
+ * sum of their forces is removed. Without rods they change nothing (f = 0). */
 BRIO_API int brio_stepper_rods(const BrioStepper *stepper);
 BRIO_API void brio_stepper_rod_force(BrioStepper *stepper, double *f);
 BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const double *q, double time,
@@ -283,11 +283,11 @@ BRIO_API void brio_stepper_random(BrioStepper *stepper, unsigned seed, double *x
 
 /* Connected components of the system (BRIO_USES_COMPONENTS): blocks that elements and rods join.
  * Internal forces of a component sum to zero, so the sum R of its forces other than weight W shows
- * how far it is supported. The first turns the gradient of weight (brio_stepper_uniform_gradient)
- * in
- * place into M^-1 times it, times `time` and max(0, 1 - |R|/|W|) of each component; `gradient` is
- * that of P, less what is unbalanced. The second adds the kinetic energy `missing` by scaling
- * velocities by up to `gain`; free components keep their linear momentum. */
+ * how far it is supported. The first replaces the gradient of weight, which
+ * brio_stepper_uniform_gradient gives, by M^-1 times it, times `time` and max(0, 1 - |R|/|W|) of
+ * each component; `gradient` is that of P, without the unbalanced part. The second adds the kinetic
+ * energy `missing` by scaling velocities by up to `gain`; free components keep their linear
+ * momentum. */
 BRIO_API void brio_stepper_unsupported(BrioStepper *stepper, const double *gradient, double time,
                                        double *weight);
 BRIO_API void brio_stepper_scale(BrioStepper *stepper, double missing, double gain, double *v);

@@ -47,7 +47,7 @@ BRIO_API void brio_sequence_at(const BrioSequence *sequence, double time, double
  *         and shifted by `keys` (rows t, dx, dy, dz).
  *
  * Before the first and after the last key or pose the motion rests there. In between, translation
- * and scale are linear, and rotation takes the shorter way at a constant rate. */
+ * and scale are linear, and rotation follows the shorter arc at a constant rate. */
 typedef struct BrioScript {
     double start, end;
     double velocity[3], angular[3], about[3];

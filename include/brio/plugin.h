@@ -25,8 +25,8 @@
 extern "C" {
 #endif
 
-/* What a plug-in defines. The function registers what it has. Anything but BRIO_OK refuses the
- * plug-in, with the sentence in `error`; what was registered before that stays. */
+/* What a plug-in defines. The function registers its types. Any status but BRIO_OK rejects the
+ * plug-in, with a message in `error`; types registered before that stay. */
 extern BRIO_API const int brio_plugin_abi;
 extern BRIO_API BrioStatus brio_plugin(BrioError *error);
 #define BRIO_PLUGIN(error)                \

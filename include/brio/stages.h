@@ -1,5 +1,5 @@
-/* Writing an integrator whose stages are solved together: what iterations of your own need beside
- * integrator.h. Not part of brio.h: include it where you need it. Licence: MIT. */
+/* Writing an integrator whose stages are solved together: what your own iterations need in
+ * addition to integrator.h. Not part of brio.h: include it where you need it. Licence: MIT. */
 #ifndef BRIO_STAGES_API_H
 #define BRIO_STAGES_API_H
 
@@ -18,8 +18,8 @@ BRIO_API double *brio_stepper_room(BrioStepper *stepper, int k);
 BRIO_API BrioStatus brio_stepper_factor(BrioStepper *stepper, const double *q, double time,
                                         double s);
 BRIO_API BrioStatus brio_stepper_factored_solve(BrioStepper *stepper, const double *b, double *x);
-/* How far q may go along `step`, as a fraction of it, without an element becoming forbidden or two
- * surfaces meeting; it may be more than 1. */
+/* The largest fraction of `step` that q may move by before an element inverts (if that is
+ * forbidden) or two surfaces touch; it may be more than 1. */
 BRIO_API double brio_stepper_max_step(BrioStepper *stepper, const double *q, const double *step,
                                       double time);
 

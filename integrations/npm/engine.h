@@ -32,8 +32,8 @@ int refuse(const BrioError *error, BrioStatus status);
 int answer(World *w, BrioStatus status);
 /* An integrator and its values from "integrator={...}", in JSON, as `integrator` of a scene. */
 BrioStatus integrator_values(const char *assignment, BrioSimDef *def, BrioError *error);
-/* After an edit: lists of what there is to draw, made anew. 0, or it is refused: then the next call
- * that needs them tries again. */
+/* After an edit: creates the lists of objects to draw again. 0, or it is rejected: then the next
+ * call that needs them tries again. */
 int list_anew(World *w);
 /* Of all world vertices, those of obstacles included; NULL: it is refused. */
 const double *web_positions(World *w);

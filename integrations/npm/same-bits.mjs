@@ -1,12 +1,9 @@
 // The engine with threads against the one without, in Node.js:  node same-bits.mjs PACKAGE_DIR
 // Positions and velocities after each of 100 steps are the same bits for one, two and three
 // threads.
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { LEFT_END, STEPS, engineOf, everyStep } from './steps.mjs';
 
-const STEPS = 100,
-  dir = resolve(process.argv[2]);
-const { createEngine } = await import(pathToFileURL(join(dir, 'node.js')));
+const createEngine = await engineOf(process.argv[2]);
 
 const scenes = {
   cloth: {
@@ -31,30 +28,15 @@ const scenes = {
         name: 'bar',
         shape: { type: 'bar', length: 1, cells: 24, across: 4 },
         material: { type: 'stable-neo-hookean', E: 1e5, nu: 0.4, rho: 1000 },
-        fix: [
-          {
-            box: [
-              [-1, -1, -1],
-              [0, 1, 1],
-            ],
-          },
-        ],
+        fix: [LEFT_END],
       },
     ],
   },
 };
 
 // [step][positions, velocities]
-function run(engine, scene) {
-  const rows = [],
-    world = engine.world(scene);
-  for (let n = 0; n < STEPS; n++) {
-    world.step();
-    for (const view of [world.positions(), world.velocities()]) rows.push(view.slice());
-  }
-  world.dispose();
-  return rows;
-}
+const run = (engine, scene) =>
+  everyStep(engine, scene, (world) => [world.positions().slice(), world.velocities().slice()]);
 const bytes = (rows) => Buffer.concat(rows.map((row) => Buffer.from(row.buffer)));
 
 let failed = false;

@@ -1,5 +1,5 @@
 /* Taking part in a world that runs: hands, materials, gravity, methods, positions; edits, which
- * make all lists and views of the world anew; checkpoints. */
+ * create all lists and views of the world again; checkpoints. */
 #include "engine.h"
 
 #include <string.h>
@@ -158,8 +158,8 @@ EMSCRIPTEN_KEEPALIVE int web_continue(World *w, World *from)
     BrioError error = {0};
     if (here != there) {
         brio__error(&error, BRIO_ERROR_ARGUMENT,
-                    "the scene has %lld vertices and not %lld: it starts anew", (long long)here,
-                    (long long)there);
+                    "the scene has %lld vertices and not %lld: it starts from its initial state",
+                    (long long)here, (long long)there);
         return refuse(&error, BRIO_ERROR_ARGUMENT);
     }
     w->fresh = false;
@@ -194,7 +194,7 @@ EMSCRIPTEN_KEEPALIVE int web_restore(World *w, const char *file)
 
 /* ---- obstacles that move ---------------------------------------------------------------- */
 
-/* Over the next step the vertices of a mesh go to x. The first move makes the system anew. */
+/* Over the next step the vertices of a mesh go to x. The first move builds a new system. */
 EMSCRIPTEN_KEEPALIVE int web_move_obstacle_to(World *w, int obstacle, const double *x)
 {
     BrioError error = {0};

@@ -32,7 +32,7 @@ if (!tarball) skip('the package is not made; make npm');
 if (!existsSync(join(here, 'node_modules', 'typescript')))
   skip('typescript is not installed; make npm');
 
-// ---- the installed package ------------------------------------------------------------------
+// ---- the installed package ----------------------------------------------------------------------
 
 const folder = mkdtempSync(join(tmpdir(), 'brio-npm-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -209,7 +209,7 @@ test('node_example_runs', async () => {
   );
 });
 
-// ---- worlds ---------------------------------------------------------------------------------
+// ---- worlds -------------------------------------------------------------------------------------
 
 const floor = { type: 'plane', name: 'floor', normal: [0, 1, 0] };
 const jelly = () => ({
@@ -320,13 +320,13 @@ test('views_are_made_anew_when_memory_grows', async () => {
   check(
     before === world.positions('cloth') &&
       world.draw('cloth').normals === world.draw('cloth').normals,
-    'a view is made anew without need',
+    'a view is created again without need',
   );
   const copy = before.slice(),
     large = [];
   while (engine.memory === memory) large.push(engine.world(cloth(60)));
   const after = world.positions('cloth');
-  check(before.length === 0 && after !== before && same(after, copy), 'the view was not made anew');
+  check(before.length === 0 && after !== before && same(after, copy), 'the view is not a new one');
   check(
     after.buffer.byteLength === engine.memory && world.triangles('cloth').buffer === after.buffer,
     'views of other memory',
@@ -569,7 +569,7 @@ test('advance_keeps_its_budget', async () => {
   newton.dispose();
 });
 
-// ---- misuse ---------------------------------------------------------------------------------
+// ---- misuse -------------------------------------------------------------------------------------
 
 const refusal = (name, f) => {
   try {
@@ -907,7 +907,7 @@ test('engines_that_cannot_start_say_why', async () => {
   one.dispose();
 });
 
-// ---- Chromium -------------------------------------------------------------------------------
+// ---- Chromium -----------------------------------------------------------------------------------
 
 const types = {
   '.html': 'text/html; charset=utf-8',

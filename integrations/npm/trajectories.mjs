@@ -2,12 +2,11 @@
 // For each: OUT/NAME.json, the scene, and OUT/NAME.bin, positions of all vertices after every one
 // of 100 steps. tests/test_wasm.c runs the same natively.
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { LEFT_END, engineOf, everyStep } from './steps.mjs';
 
-const STEPS = 100;
-const [dir, out] = process.argv.slice(2).map((p) => resolve(p));
-const { createEngine } = await import(pathToFileURL(join(dir, 'node.js')));
+const [dir, out] = process.argv.slice(2);
+const createEngine = await engineOf(dir);
 const engine = await createEngine({ threads: 1 });
 
 const solver = { type: 'newton', linear: 'ldlt', tol: 1e-14 };
@@ -34,14 +33,7 @@ const scenes = {
         name: 'beam',
         shape: { type: 'bar', length: 0.5, cells: 6, across: 2 },
         material: { type: 'neo-hookean', E: 1e6, nu: 0.3, rho: 1000 },
-        fix: [
-          {
-            box: [
-              [-1, -1, -1],
-              [0, 1, 1],
-            ],
-          },
-        ],
+        fix: [LEFT_END],
       },
     ],
   },
@@ -109,13 +101,9 @@ const scenes = {
 };
 
 for (const [name, scene] of Object.entries(scenes)) {
-  const rows = [],
-    world = engine.world(scene);
-  for (let n = 0; n < STEPS; n++) {
-    world.step();
-    rows.push(Buffer.from(world.positions().slice(0, 3 * world.vertices()).buffer));
-  }
-  world.dispose();
+  const rows = everyStep(engine, scene, (world) => [
+    Buffer.from(world.positions().slice(0, 3 * world.vertices()).buffer),
+  ]);
   writeFileSync(join(out, `${name}.json`), JSON.stringify(scene));
   writeFileSync(join(out, `${name}.bin`), Buffer.concat(rows));
 }

@@ -266,6 +266,7 @@ class Trait(enum.IntFlag):
     TAKES_CONSTRAINTS = 256
     LINEARISED = 512
     USES_COMPONENTS = 1024
+    TAKES_TETS = 2048
 
 
 class Rejected(Exception):

@@ -220,7 +220,7 @@ class _Handle:
         )  # of the state, which another integrator may move
         self.meshes: "weakref.WeakSet[_Memory]" = (
             weakref.WeakSet()
-        )  # of the system, which an edit makes anew
+        )  # of the system, which an edit replaces
         self.edition = 0  # how often that was
 
     def __del__(self, free: Any = lib.brio_sim_free) -> None:
@@ -917,7 +917,7 @@ class Sim:
         if count:
             raise Error(
                 f"{count} arrays look into the simulation (q, v, triangles, edges, tets), and an"
-                " edit makes it anew: drop them first, or keep copies"
+                " edit makes it again: drop them first, or keep copies"
             )
 
     def _renewed(self) -> None:

@@ -15,7 +15,7 @@ void brio__stiffness_free(BrioStiffness *stiffness);
 /* Assembles K of all that is in P (elements, hands, contact) at world positions x, with a state's
  * parameters and hands. */
 BrioStatus brio__stiffness_at(BrioStiffness *stiffness, const BrioState *state, const double *x);
-/* K itself: a matrix, and beside it the blocks of contact. */
+/* K itself: a matrix, and the blocks of contact outside its pattern. */
 const BrioLinear *brio__stiffness_matrix(const BrioStiffness *stiffness);
 /* y = K d; y may be d. */
 void brio__stiffness_multiply(BrioStiffness *stiffness, const double *d, double *y);

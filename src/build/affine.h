@@ -30,7 +30,7 @@ typedef struct BrioAffine {
 BrioStatus brio__affine_body(const BrioMesh *mesh, BrioAffine *body, BrioError *error);
 void brio__affine_weights(const BrioAffine *body, const double X[3], double w[4]);
 /* The y_k for which sum_k w_k y_k is nearest to the values of a body's vertices (3 each), by least
- * squares; exact for affine motions. The weights are four a vertex. */
+ * squares; exact for affine motions. The weights are four per vertex. */
 void brio__affine_fit(int64_t vertices, const double *weights, const double *values, double y[12]);
 
 #endif

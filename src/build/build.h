@@ -2,7 +2,7 @@
  * them into a system and its initial state.
  *
  * Way of the data: public setters check their arguments at once and add to a plan (BrioBuilder);
- * brio_builder_finish (finish.c) checks what only the whole tells, and turns the plans into arrays
+ * brio_builder_finish (finish.c) checks what needs all parts, and turns the plans into arrays
  * in a fixed order: bodies and obstacles, the map x = J q + b, pairs, masses, terms,
  * constraints, scripts,
  * surface, state. */

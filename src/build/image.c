@@ -1,7 +1,7 @@
 /* The plans of a builder as bytes, and back.
  *
  * One description, visit_builder, serves for writing and reading. Checkpoints of edited simulations
- * hold such an image: the scene file no longer tells what the bodies are. An edit begins with a
+ * hold such an image: the scene file no longer describes the bodies. An edit begins with a
  * copy of the plans, which is an image that is read back.
  *
  * Energies, laws, obstacles and forces are written by name. A force that is a function of the
@@ -465,7 +465,7 @@ static bool constraint_fits(const BrioBuilder *b, int i)
     return fits;
 }
 
-/* Numbers that name something name something that is there: a damaged file must not be fatal. */
+/* Every index is within its range: a damaged file must not be fatal. */
 static bool all_fits(const BrioBuilder *b)
 {
     bool fits = b->script_count > 0;

@@ -74,7 +74,7 @@ static void add_fixed(Rows *rows, int64_t vertex)
     s->fixed_count++;
 }
 
-/* Vertices that fixed nodes carry, beside free ones or with different motions, ride. */
+/* Vertices ride if fixed and free nodes carry them, or fixed nodes with different motions. */
 static void add_ride(Rows *rows, const BrioBody *body, int64_t v)
 {
     BrioSystem *s = rows->s;

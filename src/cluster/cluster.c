@@ -211,7 +211,7 @@ static BrioStatus graph_of(const BrioSystem *s, PetscInt **start_out, PetscInt *
     return status;
 }
 
-/* On one process: graphs are small beside what is computed on them. */
+/* On one process: graphs are small compared with the work done on them. */
 static BrioStatus choose_owners(const BrioSystem *s, int32_t **owner_out)
 {
     PetscInt *start = NULL, *neighbour = NULL;

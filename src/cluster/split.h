@@ -16,7 +16,7 @@ typedef struct BrioDivision {
     uint8_t *seen; /* world vertices that process 0 wants to see: surfaces and probes */
 } BrioDivision;
 
-/* `owner` is taken over. `also`: world vertices (count of them) to be seen beside the surfaces. */
+/* `owner` is taken over. `also`: world vertices (count of them) to include as well. */
 BrioStatus brio__division_create(const BrioSystem *system, int processes, int32_t *owner,
                                  const int64_t *also, int64_t also_count, BrioDivision *division);
 void brio__division_free(BrioDivision *division);

@@ -14,9 +14,9 @@
 /* A shard is what a thread takes at a time: groups of at least SHARD pairs, or with SHARD_SUMS
  * numbers. A batch is what is summed before it is added to the overlay: shards with at least
  * BATCH_SUMS numbers. Hessians are made PACKS packs at a time. */
-enum { NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2, MAX_BLOCKS = 8, PACKS = 4 };
+enum { NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2, MAX_BLOCKS = 8, PACKS = 2 };
 enum { REACH = 4 * NODES }; /* blocks of a pair of caged bodies, at most */
-enum { SHARD = 128, SHARD_SUMS = 1 << 14, BATCH_SUMS = 1 << 19, MAX_THREADS = 16 };
+enum { SHARD = 128, SHARD_SUMS = 1 << 14, BATCH_SUMS = 1 << 17, MAX_THREADS = 16 };
 
 typedef struct Group {
     int64_t first; /* pair; the next group's first is past the last */
@@ -24,17 +24,20 @@ typedef struct Group {
     int64_t slot;  /* where its slots begin */
     int32_t block[REACH];
     int8_t blocks;
-    bool complete; /* the overlay had all of its blocks when they were looked up */
-    bool wide;     /* some vertex has several blocks, all of them those of an affine body */
-    bool two;      /* all vertices have the blocks of one of two bodies, or none */
-    int8_t split;  /* then, where the blocks of the second body begin */
+    bool complete;  /* the overlay had all of its blocks when they were looked up */
+    bool wide;      /* some vertex has several blocks, all of them those of an affine body */
+    bool two;       /* all vertices have the blocks of one of two bodies, or none */
+    bool affine;    /* and each of these has the four of an affine body */
+    int8_t split;   /* then, where the blocks of the second body begin */
+    int8_t entries; /* numbers that are summed of a block: 6 of symmetric ones */
     /* where the blocks of each node begin, unless there are two bodies */
     int8_t at[NODES];
 } Group;
 
 typedef struct Shard {
-    int64_t group; /* its first; the next one's is past the last */
-    bool batch;    /* begins a batch */
+    int64_t group;   /* its first; the next one's is past the last */
+    bool batch;      /* begins a batch */
+    bool core, full; /* some groups sum c c^T (x) K, and some others */
 } Shard;
 
 struct BrioPlan {
@@ -49,8 +52,12 @@ struct BrioPlan {
     int32_t *slot;
     Shard *shard;
     double *sum;
-    int64_t pull_room;
+    int64_t pull_room, reduced_room, force_room;
     double *pull; /* gradients of the wide groups: [group][3][8] */
+    /* Of friction. */
+    bool core, full; /* some groups sum c c^T (x) K, and some others */
+    double *reduced; /* c of the pairs of the first: [pair][8] */
+    double *force;   /* the pull of each pair: [pack][3][8] */
 };
 
 /* How a pair of affine bodies maps to the blocks of its group: the weights of each node, which are
@@ -63,11 +70,45 @@ typedef struct Map {
     int at[NODES], count[NODES];
 } Map;
 
+/* The weights of a vertex of an affine body. */
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* How a pair of two affine bodies maps to their blocks: four weights of each node, zeros of a fixed
+ * one, and as bits which nodes are of the second body. */
+typedef struct Legs {
+    const double *weight[NODES];
+    unsigned second;
+} Legs;
+
+/* A pair whose Hessian by the blocks of two affine bodies is c c^T (x) K. K: its upper half, in the
+ * pair's lane of a pack. */
+typedef struct Product {
+    const double *c, *K;
+} Product;
+
 typedef struct Kernels {
     void (*full)(const Map *map, const double *H, double weight, double *sums);
-    void (*product)(const Map *map, int blocks, const double *rest, const double *H, double weight,
-                    double *sums);
+    void (*two)(const Legs *legs, const double *H, double weight, double *sums);
+    void (*reduce)(const BrioPairs *pairs, const BrioSystem *s, const Group *group);
+    void (*products)(int count, const Product *pair, double weight, int blocks, double *sums);
+    void (*pull)(const BrioPairs *pairs, const BrioSystem *s, const Group *group, double *sums);
+    void (*pull_products)(const BrioPlan *plan, const Group *group, double *sums);
 } Kernels;
+
+static inline Legs legs_of(const BrioPairs *pairs, const BrioSystem *s, const Group *group,
+                           int64_t e)
+{
+    static const double none[4];
+    Legs legs = {.second = 0};
+    for (int i = 0; i < NODES; i++) {
+        int32_t v = brio__pairs_vertex(pairs, e, i), first = s->map_start[v];
+        bool fixed = s->map_start[v + 1] == first;
+        bool second = !fixed && s->map_block[first] != group->block[0];
+        legs.weight[i] = fixed ? none : s->map_weight + first;
+        legs.second |= (unsigned)second << i;
+    }
+    return legs;
+}
 
 #define KERNEL(name) name##_baseline
 #define KERNEL_TARGET
@@ -83,6 +124,11 @@ typedef struct Kernels {
 #include "assemble_kernel.h"
 #endif
 
+static const Kernels *kernels(void)
+{
+    return BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx512);
+}
+
 void brio__plan_free(BrioPlan *plan)
 {
     if (!plan) return;
@@ -93,6 +139,8 @@ void brio__plan_free(BrioPlan *plan)
     brio__free(plan->shard);
     brio__free(plan->sum);
     brio__free(plan->pull);
+    brio__free(plan->reduced);
+    brio__free(plan->force);
     brio__free(plan);
 }
 
@@ -169,13 +217,15 @@ static inline bool two_frames(const BrioPairs *pairs, const BrioSystem *s, int64
     return both[0] >= 0;
 }
 
-BrioStatus brio__pairs_reserve(const BrioPairs *pairs, const BrioSystem *s, int64_t e, int64_t last,
-                               BrioOverlay *overlay)
+BrioStatus brio__pairs_reserve(const BrioPairs *pairs, const BrioSystem *s, int64_t e,
+                               BrioReserved *last, BrioOverlay *overlay)
 {
-    int64_t now[2], before[2];
-    if (last >= 0 && two_frames(pairs, s, e, now) && two_frames(pairs, s, last, before) &&
-        now[0] == before[0] && now[1] == before[1])
-        return BRIO_OK;
+    BrioReserved now;
+    now.any = two_frames(pairs, s, e, now.frame);
+    bool same =
+        now.any && last->any && now.frame[0] == last->frame[0] && now.frame[1] == last->frame[1];
+    *last = now;
+    if (same) return BRIO_OK;
     Reach to;
     int32_t vertex[4];
     brio__pairs_vertices(pairs, e, vertex);
@@ -222,7 +272,8 @@ static void *make_room(void *array, int64_t *room, int64_t count, size_t size)
 /* Numbers that a group sums: of affine bodies whole rows of blocks, eight to a row. */
 static int64_t group_sums(const Group *group)
 {
-    return group->wide ? 9 * LANES * group->blocks : 9 * brio__pairs(group->blocks);
+    return group->entries *
+           (group->wide ? LANES * group->blocks : (int64_t)brio__pairs(group->blocks));
 }
 
 /* The blocks of a group, from those of its first pair. */
@@ -241,6 +292,9 @@ static void fill_group(const BrioSystem *s, const BrioPairs *pairs, Group *group
     reach(s, vertex, &to);
     group->blocks = (int8_t)to.blocks;
     group->wide = to.wide;
+    group->affine = group->two && group->split == 4 && group->blocks % 4 == 0;
+    bool product = group->affine && pairs->term.energy->element == BRIO_ELEMENT_FRICTION;
+    group->entries = product ? 6 : 9;
     memcpy(group->block, to.block, sizeof group->block);
     for (int k = to.entries - 1; k >= 0; k--)
         group->at[to.entry[k].node] = (int8_t)to.entry[k].block;
@@ -266,6 +320,7 @@ static BrioStatus make_shards(BrioPlan *plan)
     int64_t sums = 0, first_sum = 0, largest = 0;
     MAKE_ROOM(plan->shard, plan->shard_room, plan->groups + 1);
     plan->shards = 0;
+    plan->core = plan->full = false;
     for (int64_t g = 0; g < plan->groups; g++) {
         Group *group = &plan->group[g];
         const Shard *last = plan->shards ? &plan->shard[plan->shards - 1] : NULL;
@@ -275,13 +330,18 @@ static BrioStatus make_shards(BrioPlan *plan)
             bool batch = !last || sums >= BATCH_SUMS;
             if (batch) sums = 0;
             first_sum = sums;
-            plan->shard[plan->shards++] = (Shard){g, batch};
+            plan->shard[plan->shards++] = (Shard){.group = g, .batch = batch};
         }
+        Shard *shard = &plan->shard[plan->shards - 1];
+        shard->core |= group->entries == 6;
+        shard->full |= group->entries != 6;
+        plan->core |= group->entries == 6;
+        plan->full |= group->entries != 6;
         group->sum = sums;
         sums += (group_sums(group) + LANES - 1) / LANES * LANES;
         largest = BRIO_MAX(largest, sums);
     }
-    plan->shard[plan->shards] = (Shard){plan->groups, true};
+    plan->shard[plan->shards] = (Shard){.group = plan->groups, .batch = true};
     MAKE_ROOM(plan->sum, plan->sum_room, largest);
     return BRIO_OK;
 }
@@ -327,11 +387,14 @@ static void look_up_slots(void *context, int64_t begin, int64_t end)
     for (int64_t g = begin; g < end; g++) {
         Group *group = &work->plan->group[g];
         int32_t *slot = work->plan->slot + group->slot;
+        int64_t guess[2] = {0}; /* blocks of two bodies were mostly made one after the other */
         group->complete = true;
         for (int a = 0; a < group->blocks; a++)
             for (int b = 0; b <= a; b++) {
                 int32_t row = group->block[a], column = group->block[b];
-                int64_t index = brio__overlay_find(work->overlay, row, column);
+                int64_t *next = &guess[a >= group->split && b < group->split];
+                int64_t index = brio__overlay_find(work->overlay, row, column, *next);
+                if (index >= 0) *next = index + 1;
                 group->complete &= index >= 0;
                 *slot++ = index < 0 ? -1 : (int32_t)(2 * index + (row < column));
             }
@@ -380,13 +443,12 @@ typedef struct SumWork {
     const Kernels *kernels;
     BrioBatch batch;
     double weight;
-    bool product;
     BrioOverlay *overlay;
-    int64_t first_shard, end_shard; /* of the batch at hand */
+    int64_t first_shard, end_shard; /* of the current batch */
     int parts;                      /* of the overlay's blocks */
 } SumWork;
 
-/* A pair of affine bodies, or of one and something else. */
+/* A pair of an affine body and something else. */
 static void add_wide(const SumWork *work, const Group *group, int64_t e, const double *H,
                      double *sum)
 {
@@ -404,11 +466,7 @@ static void add_wide(const SumWork *work, const Group *group, int64_t e, const d
         else
             memcpy(to, s->map_weight + first, (size_t)map.count[k] * sizeof *to);
     }
-    if (work->product)
-        work->kernels->product(&map, group->blocks, brio__pairs_rest(work->pairs, e) + LANES, H,
-                               work->weight, sum);
-    else
-        work->kernels->full(&map, H, work->weight, sum);
+    work->kernels->full(&map, H, work->weight, sum);
 }
 
 /* A pair of vertices with blocks of their own, or of cages: each once, though nodes may be the
@@ -435,25 +493,58 @@ static void add_plain(const SumWork *work, const Group *group, int64_t e, const 
         }
 }
 
+/* Results of the kernel for some packs from `first` on. */
+typedef struct Packs {
+    int64_t first;
+    _Alignas(BRIO_ALIGN) double hessian[PACKS * HESSIAN * LANES];
+    _Alignas(BRIO_ALIGN) double core[PACKS * 6 * LANES];
+} Packs;
+
+/* Adds the pairs [begin, end) of a group. */
+static void add_pairs(const SumWork *work, const Group *group, int64_t begin, int64_t end,
+                      const Packs *packs)
+{
+    double *sum = work->plan->sum + group->sum;
+    Product product[PACKS * LANES];
+    for (int64_t e = begin; e < end; e++) {
+        int64_t pack = e / LANES - packs->first;
+        const double *H = packs->hessian + pack * HESSIAN * LANES + e % LANES;
+        if (!group->affine) {
+            (group->wide ? add_wide : add_plain)(work, group, e, H, sum);
+            continue;
+        }
+        if (group->entries == 6) {
+            product[e - begin] = (Product){work->plan->reduced + LANES * e,
+                                           packs->core + pack * 6 * LANES + e % LANES};
+            continue;
+        }
+        Legs legs = legs_of(work->pairs, work->system, group, e);
+        work->kernels->two(&legs, H, work->weight, sum);
+    }
+    if (group->entries == 6)
+        work->kernels->products((int)(end - begin), product, work->weight, group->blocks, sum);
+}
+
 static void sum_shard(const SumWork *work, const Shard *shard)
 {
     const Group *group = work->plan->group + shard[0].group;
     const Group *past = work->plan->group + shard[1].group;
-    _Alignas(BRIO_ALIGN) double hessian[PACKS * HESSIAN * LANES];
+    Packs packs;
     for (const Group *g = group; g < past; g++)
         memset(work->plan->sum + g->sum, 0, (size_t)group_sums(g) * sizeof *work->plan->sum);
-    int64_t end = (past->first + LANES - 1) / LANES;
-    for (int64_t first = group->first / LANES; first < end; first += PACKS) {
+    int64_t end = (past->first + LANES - 1) / LANES, e = group->first;
+    for (packs.first = e / LANES; packs.first < end; packs.first += PACKS) {
         BrioBatch batch = work->batch;
-        batch.begin = first;
-        batch.end = BRIO_MIN(end, first + PACKS);
-        batch.hessian = hessian;
+        batch.begin = packs.first;
+        batch.end = BRIO_MIN(end, packs.first + PACKS);
+        batch.hessian = shard->full ? packs.hessian : NULL;
+        batch.core = shard->core ? packs.core : NULL;
         work->pairs->term.energy->eval(&batch);
-        int64_t e = BRIO_MAX(first * LANES, work->plan->group[shard->group].first);
-        for (; e < BRIO_MIN(past->first, batch.end * LANES); e++) {
+        for (int64_t last = BRIO_MIN(past->first, batch.end * LANES); e < last;) {
             while (e >= group[1].first) group++;
-            const double *H = hessian + (e / LANES - first) * HESSIAN * LANES + e % LANES;
-            (group->wide ? add_wide : add_plain)(work, group, e, H, work->plan->sum + group->sum);
+            int64_t next = BRIO_MIN(last, group[1].first);
+            add_pairs(work, group, e, next, &packs);
+            e = next;
         }
     }
 }
@@ -472,21 +563,23 @@ static void add_part(void *context, int64_t begin, int64_t end)
 {
     const SumWork *work = context;
     const BrioPlan *plan = work->plan;
+    static const int places[2][9] = {{0, 1, 2, 3, 4, 5, 6, 7, 8}, {0, 1, 2, 1, 3, 4, 2, 4, 5}};
     double *values = brio__overlay_values(work->overlay);
     int64_t past = plan->shard[work->end_shard].group;
     for (int64_t part = begin; part < end; part++)
         for (int64_t g = plan->shard[work->first_shard].group; g < past; g++) {
             const Group *group = &plan->group[g];
             const int32_t *slot = plan->slot + group->slot;
+            const int *place = places[group->entries == 6];
             for (int a = 0; a < group->blocks; a++)
                 for (int b = 0; b <= a; b++, slot++) {
                     if (work->parts > 1 && (*slot >> 4) % work->parts != part) continue;
                     double *to = values + 9 * (int64_t)(*slot / 2);
                     const double *from = plan->sum + group->sum;
                     int stride = group->wide ? LANES : 1;
-                    from += group->wide ? 9 * LANES * a + b : 9 * brio__pair(a, b);
+                    from += group->wide ? group->entries * LANES * a + b : 9 * brio__pair(a, b);
                     for (int i = 0; i < 9; i++)
-                        to[i] += from[(*slot % 2 ? i % 3 * 3 + i / 3 : i) * stride];
+                        to[i] += from[place[*slot % 2 ? i % 3 * 3 + i / 3 : i] * stride];
                 }
         }
 }
@@ -502,14 +595,14 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
     SumWork work = {.pairs = pairs,
                     .system = s,
                     .plan = plan,
-                    .kernels = BRIO_BY_ISA(&kernels_baseline, &kernels_avx2, &kernels_avx512),
+                    .kernels = kernels(),
                     .batch = {.node = term->node,
                               .rest = term->rest,
                               .params = param,
                               .x = x,
+                              .last = pairs->last,
                               .project = project},
                     .weight = weight,
-                    .product = term->energy->element == BRIO_ELEMENT_FRICTION,
                     .overlay = overlay};
     for (int64_t k = 0; k < plan->shards; k = work.end_shard) {
         work.first_shard = k;
@@ -527,12 +620,10 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
 typedef struct PullWork {
     const BrioPairs *pairs;
     const BrioSystem *system;
+    const Kernels *kernels;
     double *gradient;
     int parts; /* of the coordinate blocks */
 } PullWork;
-
-/* The weights of a vertex of an affine body. */
-typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* Sums of the wide groups. */
 static void pull_groups(void *context, int64_t begin, int64_t end)
@@ -544,6 +635,13 @@ static void pull_groups(void *context, int64_t begin, int64_t end)
          group++) {
         if (!group->wide) continue;
         double *sum = pairs->plan->pull + 3 * LANES * (group - pairs->plan->group);
+        if (group->affine) {
+            if (group->entries == 6)
+                work->kernels->pull_products(pairs->plan, group, sum);
+            else
+                work->kernels->pull(pairs, s, group, sum);
+            continue;
+        }
         memset(sum, 0, 3 * LANES * sizeof *sum);
         for (int64_t e = group->first; e < group[1].first; e++)
             for (int k = 0; k < NODES; k++) {
@@ -590,17 +688,38 @@ static void add_pulls(void *context, int64_t begin, int64_t end)
     }
 }
 
+static void reduce_groups(void *context, int64_t begin, int64_t end)
+{
+    const PullWork *work = context;
+    const Group *group = work->pairs->plan->group;
+    for (int64_t g = begin; g < end; g++)
+        if (group[g].entries == 6) work->kernels->reduce(work->pairs, work->system, &group[g]);
+}
+
 BrioStatus brio__pairs_prepare(BrioPairs *pairs, const BrioSystem *s)
 {
     if (pairs->term.elements == 0) return BRIO_OK;
     BRIO_CHECK(make_groups(pairs, s));
-    MAKE_ROOM(pairs->plan->pull, pairs->plan->pull_room, 3 * LANES * pairs->plan->groups);
+    BrioPlan *plan = pairs->plan;
+    MAKE_ROOM(plan->pull, plan->pull_room, 3 * LANES * plan->groups);
+    if (!plan->core) return BRIO_OK;
+    MAKE_ROOM(plan->reduced, plan->reduced_room, LANES * pairs->term.elements);
+    MAKE_ROOM(plan->force, plan->force_room, 3 * LANES * pairs->term.packs);
+    PullWork work = {.pairs = pairs, .system = s, .kernels = kernels()};
+    brio__parallel_for(plan->groups, 128, reduce_groups, &work);
     return BRIO_OK;
+}
+
+void brio__pairs_ask(const BrioPairs *pairs, BrioBatch *batch)
+{
+    const BrioPlan *plan = pairs->plan;
+    if (!plan || plan->full) batch->gradient = pairs->gradient;
+    if (plan && plan->core) batch->pull = plan->force;
 }
 
 void brio__pairs_pull(BrioPairs *pairs, const BrioSystem *s, double *gradient)
 {
-    PullWork work = {pairs, s, gradient, 1};
+    PullWork work = {pairs, s, kernels(), gradient, 1};
     if (pairs->term.elements == 0) return;
     int64_t groups = pairs->plan->groups;
     brio__parallel_for(groups, 256, pull_groups, &work);

@@ -4,10 +4,10 @@
  * Boxes bound primitives at the start and at the end of the motion. Two of them stay apart if one
  * axis separates them at both ends, in the same direction: between the ends, all differences of
  * coordinates are linear. Neighbours that move along together so stay apart however far they go,
- * unlike boxes around whole ways. What boxes leave is measured (energy/pair_law.h): a pair stays if
- * the vector between its closest points does not separate it at both ends either.
+ * unlike boxes around whole paths. What boxes leave is measured (energy/pair_law.h): a pair stays
+ * if the vector between its closest points does not separate it at both ends either.
  *
- * The trees of surface.h are fixed; their boxes are made anew for every search. Pairs come in the
+ * The trees of surface.h are fixed; their boxes are recomputed for every search. Pairs come in the
  * order of the descent, which the shapes of the trees give: whichever search finds them, those
  * within reach come in the same order. Threads share the descent: its parts are found serially, and
  * what each has found is put in their order. */

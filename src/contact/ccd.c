@@ -382,7 +382,8 @@ int brio_ccd_edge_edge(const double x0[12], const double x1[12], double *toi)
 
 #define STEP_STEPS 256
 #define STEP_CLIPS 8
-#define LEFT_OVER 0.03125 /* of the way from the first distance to the one to keep: near enough */
+#define LEFT_OVER \
+    0.03125 /* of the difference between the first distance and the one to keep: close enough */
 
 /* As advance_along, by the distance of the vertex from the plane of the face (of the lines through
  * the edges). */

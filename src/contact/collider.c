@@ -35,7 +35,7 @@ typedef struct Node {
 typedef struct Mesh {
     int obstacle;
     int64_t first, vertices, triangles;
-    int32_t *corner;      /* world vertices, 3 a triangle */
+    int32_t *corner;      /* world vertices, 3 per triangle */
     int32_t *edge;        /* of each triangle, from corner k to k + 1 */
     int32_t *order;       /* triangles in the order of the tree */
     double (*face)[3];    /* unit normals */
@@ -640,7 +640,7 @@ void brio__hit_curvature(const BrioHit *hit, const double *x, double C[9])
 
 /* ---- passing through -------------------------------------------------------------------- */
 
-/* The triangle that a vertex meets first on its way, as its normal then; false: none. */
+/* The normal of the triangle that a vertex hits first, at that time; false: none. */
 static bool first_met(const Mesh *m, const double *x0, const double *x1, int32_t vertex,
                       double normal[3])
 {

@@ -44,7 +44,7 @@ const BrioHit *brio__colliders_find(BrioColliders *colliders, const double *x, d
 bool brio__colliders_passed(BrioColliders *colliders, const double *x0, const double *x1,
                             int32_t *vertex, int32_t *obstacle);
 /* How far an obstacle goes between two poses, in its smallest extents, where vertices are in the
- * box around its way: the largest, and whose. */
+ * box around its path: the largest, and whose it is. */
 double brio__colliders_way(const BrioColliders *colliders, const double *x0, const double *x1,
                            int32_t *obstacle);
 /* d2d/dx2 of a hit at x, row by row. */

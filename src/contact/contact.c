@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Fractions of dhat: pairs up to 1 + NEAR get places in the matrix before they act; candidates
- * leave room for further motion by MARGIN, or by WIDER of the motion at hand, which the next is
+ * leave room for further motion by MARGIN, or by WIDER of the current motion, which the next is
  * often shorter than, and of the length of edges, beyond which there are many candidates. Pairs of
  * vertices are many within dhat already, so a little more of them act at most, and the room is
  * larger: what local/global iterations correct in a frame is then within it. */
@@ -20,7 +20,7 @@
 #define MARGIN 0.5
 #define VERTICES_NEAR 0.05
 #define VERTICES_MARGIN 1.0
-#define WIDER 0.05
+#define WIDER 0.025
 #define KEEP 0.1 /* the fraction of its distance that a pair keeps in a step */
 
 enum { FILED = 512 }; /* candidates or features of a chunk of those that act */
@@ -272,13 +272,32 @@ static double crease(const BrioContact *c, int kind, int64_t candidate)
     return kind == 0 ? s->vertex_crease[who[0]] : s->edge_crease[who[0]] * s->edge_crease[who[1]];
 }
 
+/* How many vertices are not where they were last. */
+static double elsewhere(void *context, int64_t begin, int64_t end)
+{
+    const CoverWork *work = context;
+    const BrioContact *c = work->c;
+    int64_t count = 0;
+    for (int64_t i = begin; i < end; i++)
+        count += memcmp(c->now + 3 * i, work->x + 3 * (int64_t)c->surface->vertex[i],
+                        3 * sizeof *work->x) != 0;
+    return (double)count;
+}
+
 static bool same_positions(BrioContact *c, const double *x)
 {
-    const BrioSurface *s = c->surface;
-    for (int32_t i = 0; i < s->vertex_count; i++)
-        if (memcmp(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x))
-            return false;
-    return true;
+    CoverWork work = {.c = c, .x = x};
+    int32_t count = c->surface->vertex_count;
+    return elsewhere(&work, 0, BRIO_MIN(count, 1)) == 0 &&
+           brio__parallel_sum(count, elsewhere, &work) == 0;
+}
+
+static void keep_positions(void *context, int64_t begin, int64_t end)
+{
+    const CoverWork *work = context;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(work->c->now + 3 * i, work->x + 3 * (int64_t)work->c->surface->vertex[i],
+               3 * sizeof *work->x);
 }
 
 typedef struct Choice {
@@ -289,19 +308,20 @@ typedef struct Choice {
 } Choice;
 
 /* What candidates are: 0 if they do not act; of a vertex and a primitive 1 + the corners that it is
- * nearest to; of edges and edges, or of vertices and vertices, 1 + the kind. */
+ * nearest to, 1 of lone edges and vertices; of edges and edges, or of vertices and vertices, 1 +
+ * the kind. */
 static void choose_chunk(void *context, int64_t begin, int64_t end)
 {
     const Choice *choice = context;
     const BrioContact *c = choice->c;
     const BrioPairs *from = &c->candidate[choice->k].pairs;
     for (int64_t e = begin; e < end; e++) {
-        int kind = kind_of[choice->k];
+        int kind = kind_of[choice->k], nearest = c->chosen[e];
         c->chosen[e] = 0;
         if (!(from->distance[e] < choice->reach) || crease(c, choice->k, e) == 0) continue;
         if (kind == BRIO_PAIR_VERTEX_FACE) {
-            const int32_t *who = c->candidate[0].who + 2 * e;
-            kind = brio__features_nearest(c->surface, who[0], who[1], choice->x);
+            int32_t primitive = c->candidate[0].who[2 * e + 1];
+            kind = c->surface->primitive[primitive].corners < 3 ? 0 : nearest;
         } else if (kind == BRIO_PAIR_EDGE_EDGE) {
             double at[12];
             brio__pairs_positions(from, e, choice->x, at);
@@ -311,19 +331,26 @@ static void choose_chunk(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* Into c->chosen; returns how many candidates there are to look at. */
-static int64_t choose(BrioContact *c, int k, const double *x, double reach)
+/* Room in c->chosen for all candidates of a kind. */
+static bool room_to_choose(BrioContact *c, int k)
 {
-    int64_t count = c->candidate[k].pairs.term.elements;
-    if (count > c->chosen_room) {
-        int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)count, sizeof *more);
-        if (!more) {
-            c->out_of_memory = true;
-            return 0;
-        }
-        c->chosen = more;
-        c->chosen_room = 2 * count;
-    }
+    int64_t room = c->candidate[k].pairs.term.packs * LANES;
+    if (room <= c->chosen_room) return true;
+    int8_t *more = brio__realloc(c->chosen, 0, 2 * (size_t)room, sizeof *more);
+    if (!more) c->out_of_memory = true;
+    if (!more) return false;
+    c->chosen = more;
+    c->chosen_room = 2 * room;
+    return true;
+}
+
+/* Into c->chosen; returns how many candidates there are to look at. */
+static int64_t choose(BrioContact *c, int k, const double *param, const double *x, double reach)
+{
+    BrioPairs *pairs = &c->candidate[k].pairs;
+    int64_t count = pairs->term.elements;
+    if (!room_to_choose(c, k)) return 0;
+    brio__pairs_measure(pairs, param, x, k == 0 ? c->chosen : NULL);
     brio__parallel_for(count, 1024, choose_chunk, &(Choice){c, k, x, reach});
     return count;
 }
@@ -429,9 +456,10 @@ static BrioStatus file_pairs(BrioContact *c, int k, int64_t count)
 }
 
 /* Of vertices and primitives: the features that are left when all that are near are gathered. */
-static BrioStatus choose_pairs(BrioContact *c, int k, const double *x, double reach)
+static BrioStatus choose_pairs(BrioContact *c, int k, const double *param, const double *x,
+                               double reach)
 {
-    int64_t count = choose(c, k, x, reach);
+    int64_t count = choose(c, k, param, x, reach);
     if (k > 0) return file_pairs(c, k, count);
     BrioFeatureSearch search = {count, c->candidate[0].who, c->chosen, x, reach};
     BRIO_CHECK(brio__features_find(&c->features, &search));
@@ -441,18 +469,16 @@ static BrioStatus choose_pairs(BrioContact *c, int k, const double *x, double re
 /* Chooses the pairs closer than dhat at x. */
 static void refresh(BrioContact *c, const double *param, const double *x)
 {
-    const BrioSurface *s = c->surface;
     double reach = param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
     if (c->now_reach == reach && same_positions(c, x)) return;
     ensure(c, param, x, NULL);
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_clear(&c->pair[k]);
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
-        brio__pairs_measure(&c->candidate[k].pairs, param, x);
-        if (choose_pairs(c, k, x, reach) != BRIO_OK) c->out_of_memory = true;
+        if (choose_pairs(c, k, param, x, reach) != BRIO_OK) c->out_of_memory = true;
     }
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_finish(&c->pair[k]);
-    for (int32_t i = 0; i < s->vertex_count; i++)
-        memcpy(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x);
+    brio__parallel_for(c->surface->vertex_count, 4096, keep_positions,
+                       &(CoverWork){.c = c, .x = x});
     c->now_reach = c->out_of_memory ? NAN : reach;
 }
 
@@ -481,6 +507,35 @@ double brio__contact_evaluate(BrioContact *c, const double *param, const double 
     return sum;
 }
 
+static bool keeps_shape(const BrioSystem *s, int32_t owner)
+{
+    return owner >= s->body_count || brio__body_is_affine(&s->body[owner]);
+}
+
+/* Which candidates get places in the matrix: of those of two affine bodies one for many. */
+static void choose_reserved(void *context, int64_t begin, int64_t end)
+{
+    const Choice *choice = context;
+    const BrioContact *c = choice->c;
+    const BrioSurface *s = c->surface;
+    const BrioCandidates *from = &c->candidate[choice->k];
+    int32_t last[2] = {-1, -1};
+    for (int64_t e = begin; e < end; e++) {
+        const int32_t *who = from->who + 2 * e;
+        c->chosen[e] = 0;
+        if (!(from->pairs.distance[e] < c->reach) || crease(c, choice->k, e) == 0) continue;
+        bool edges = choice->k == 1;
+        int32_t a = edges ? edge_owner(c, who[0]) : s->vertex_owner[who[0]];
+        int32_t b = edges            ? edge_owner(c, who[1])
+                    : choice->k == 0 ? s->primitive[who[1]].owner
+                                     : s->vertex_owner[who[1]];
+        bool same = a == last[0] && b == last[1];
+        c->chosen[e] = !(same && keeps_shape(c->system, a) && keeps_shape(c->system, b));
+        last[0] = a;
+        last[1] = b;
+    }
+}
+
 BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x,
                                   double weight, bool project, BrioOverlay *overlay)
 {
@@ -496,13 +551,12 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k].pairs;
-        int64_t last = -1;
-        brio__pairs_measure(from, param, x);
-        for (int64_t e = 0; e < from->term.elements; e++) {
-            if (!(from->distance[e] < c->reach) || crease(c, k, e) == 0) continue;
-            BRIO_CHECK(brio__pairs_reserve(from, c->system, e, last, overlay));
-            last = e;
-        }
+        BrioReserved last = {0};
+        if (!room_to_choose(c, k)) return BRIO_ERROR_MEMORY;
+        brio__pairs_measure(from, param, x, NULL);
+        brio__parallel_for(from->term.elements, 1024, choose_reserved, &(Choice){.c = c, .k = k});
+        for (int64_t e = 0; e < from->term.elements; e++)
+            if (c->chosen[e]) BRIO_CHECK(brio__pairs_reserve(from, c->system, e, &last, overlay));
     }
     return BRIO_OK;
 }
@@ -517,7 +571,7 @@ int64_t brio__contact_count(BrioContact *c, const double *param, const double *x
     if (nearest) nearest->term = NULL;
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) {
         BrioPairs *pairs = &c->pair[k];
-        brio__pairs_measure(pairs, param, x);
+        brio__pairs_measure(pairs, param, x, NULL);
         count += pairs->term.elements;
         for (int64_t e = 0; e < pairs->term.elements; e++) {
             if (!(pairs->distance[e] < *min_distance)) continue;

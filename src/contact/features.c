@@ -1,18 +1,18 @@
-/* Features of a surface nearest to its vertices, gathered in tables with open addressing
- * (features.h). Their order is that of the candidates, so that sums over them have it too.
+/* Features of a surface nearest to its vertices, in lists of each vertex (features.h). Their order
+ * is that of the candidates, so that sums over them have it too.
  *
  * All candidates of a vertex go to the same part. So each part makes its features without the
  * others, and a candidate brings features of one part only: how many each has brought tells where
  * they belong among all. */
 #include "features.h"
 
-#include "../distance.h"
 #include "../vec.h"
 
 #include <string.h>
 
-/* Fewer candidates are one part. */
-enum { SHARED = 2048 };
+/* Fewer candidates are one part. TOGETHER vertices go to the same part: threads should not write
+ * next to each other. */
+enum { SHARED = 2048, TOGETHER = 64 };
 
 static BrioStatus grow(BrioFeatureTable *f, int64_t room)
 {
@@ -20,79 +20,32 @@ static BrioStatus grow(BrioFeatureTable *f, int64_t room)
         brio__realloc(f->feature, (size_t)f->count, (size_t)room, sizeof *feature);
     if (!feature) return BRIO_ERROR_MEMORY;
     f->feature = feature;
-    int32_t *table = brio__realloc(f->table, 0, 2 * (size_t)room, sizeof *table);
-    if (!table) return BRIO_ERROR_MEMORY;
-    f->table = table;
     f->room = room;
     return BRIO_OK;
-}
-
-static uint64_t mix(uint64_t h, int32_t k)
-{
-    h = (h ^ (uint32_t)k) * 0x9E3779B97F4A7C15u;
-    return h ^ (h >> 29);
-}
-
-/* The slot of a feature, or the empty one where it would be. */
-static int32_t find(const BrioFeatureTable *f, int32_t v, const int32_t node[3])
-{
-    uint64_t slots = 2 * (uint64_t)f->room;
-    uint64_t h = mix(mix(mix(mix(0, v), node[0]), node[1]), node[2]);
-    uint64_t at = (h >> 32) * slots >> 32; /* slots < 2^32 */
-    for (;; at = at + 1 == slots ? 0 : at + 1) {
-        if (f->table[at] < 0) return (int32_t)at;
-        const BrioFeature *g = &f->feature[f->table[at]];
-        if (g->v == v && !memcmp(g->node, node, sizeof g->node)) return (int32_t)at;
-    }
-}
-
-static void fill_table(BrioFeatureTable *f)
-{
-    memset(f->table, 0xff, 2 * (size_t)f->room * sizeof *f->table);
-    for (int64_t i = 0; i < f->count; i++) {
-        f->feature[i].slot = find(f, f->feature[i].v, f->feature[i].node);
-        f->table[f->feature[i].slot] = (int32_t)i;
-    }
-}
-
-static BrioStatus create_table(BrioFeatureTable *f, int64_t room)
-{
-    *f = (BrioFeatureTable){0};
-    BrioStatus status = grow(f, BRIO_MAX(room, 64));
-    if (status == BRIO_OK) fill_table(f);
-    return status;
-}
-
-static void free_table(BrioFeatureTable *f)
-{
-    brio__free(f->feature);
-    brio__free(f->table);
 }
 
 BrioStatus brio__features_create(BrioFeatures *f, const BrioSurface *surface, int64_t room)
 {
     *f = (BrioFeatures){.surface = surface};
-    return create_table(&f->part[0], room);
+    f->last = brio__alloc((size_t)surface->vertex_count, sizeof *f->last);
+    if (!f->last) return BRIO_ERROR_MEMORY;
+    for (int32_t v = 0; v < surface->vertex_count; v++) f->last[v] = -1;
+    return grow(&f->part[0], BRIO_MAX(room, 64));
 }
 
 void brio__features_free(BrioFeatures *f)
 {
-    for (int k = 0; k < BRIO_FEATURE_PARTS; k++) free_table(&f->part[k]);
+    for (int k = 0; k < BRIO_FEATURE_PARTS; k++) brio__free(f->part[k].feature);
+    brio__free(f->last);
     brio__free(f->joined);
     brio__free(f->place);
-}
-
-static void clear_table(BrioFeatureTable *f)
-{
-    for (int64_t i = 0; i < f->count; i++) f->table[f->feature[i].slot] = -1;
-    f->count = 0;
-    f->failed = false;
 }
 
 /* A part at work on a candidate. */
 typedef struct Meeting {
     const BrioSurface *surface;
     BrioFeatureTable *table;
+    int32_t *last; /* of each vertex: its last feature in the table */
     const double *x;
     double reach;
     int64_t candidate;
@@ -101,18 +54,19 @@ typedef struct Meeting {
 static BrioStatus gather(const Meeting *m, int32_t v, const int32_t node[3], int32_t count)
 {
     BrioFeatureTable *f = m->table;
-    if (f->count == f->room) {
-        if (f->room > INT32_MAX / 4) return BRIO_ERROR_MEMORY;
-        BRIO_CHECK(grow(f, 2 * f->room));
-        fill_table(f);
+    int32_t i = m->last[v];
+    for (; i >= 0; i = f->feature[i].before) {
+        const int32_t *other = f->feature[i].node;
+        if (other[0] == node[0] && other[1] == node[1] && other[2] == node[2]) break;
     }
-    int32_t slot = find(f, v, node);
-    if (f->table[slot] < 0) {
-        f->table[slot] = (int32_t)f->count;
-        f->feature[f->count++] =
-            (BrioFeature){v, {node[0], node[1], node[2]}, 0, slot, m->candidate};
+    if (i < 0) {
+        if (f->count == INT32_MAX) return BRIO_ERROR_MEMORY;
+        if (f->count == f->room) BRIO_CHECK(grow(f, 2 * f->room));
+        i = (int32_t)f->count++;
+        f->feature[i] = (BrioFeature){v, {node[0], node[1], node[2]}, 0, m->last[v], m->candidate};
+        m->last[v] = i;
     }
-    f->feature[f->table[slot]].count += count;
+    f->feature[i].count += count;
     return BRIO_OK;
 }
 
@@ -141,20 +95,6 @@ static BrioStatus add_edge(const Meeting *m, int32_t v, int32_t edge, int32_t co
     for (int k = 0; k < 3; k++) r[k] = p[k] - along / square * e[k];
     if (!(brio__dot3(r, r) < m->reach * m->reach)) return BRIO_OK;
     return gather(m, v, (int32_t[3]){a, b, b}, count);
-}
-
-int brio__features_nearest(const BrioSurface *s, int32_t v, int32_t primitive, const double *x)
-{
-    const BrioPrimitive *face = &s->primitive[primitive];
-    double at4[12], w[4];
-    int nearest = 0;
-    if (face->corners < 3) return 0;
-    memcpy(at4, x + 3 * (int64_t)s->vertex[v], 3 * sizeof *x);
-    for (int k = 0; k < 3; k++)
-        memcpy(at4 + 3 + 3 * k, x + 3 * (int64_t)s->vertex[face->node[k]], 3 * sizeof *x);
-    brio__closest_vertex_face(at4, w);
-    for (int k = 0; k < 3; k++) nearest |= (w[1 + k] != 0) << k;
-    return nearest;
 }
 
 /* The triangle itself, under the feature of it that is nearest. */
@@ -206,17 +146,21 @@ static void find_part(void *context, int64_t begin, int64_t end)
     const BrioFeatureSearch *search = work->search;
     for (int64_t part = begin; part < end; part++) {
         BrioFeatureTable *f = &work->features->part[part];
-        Meeting m = {work->features->surface, f, search->x, search->reach, 0};
-        clear_table(f);
+        int32_t *last = work->features->last;
+        Meeting m = {work->features->surface, f, last, search->x, search->reach, 0};
+        f->count = 0;
+        f->failed = false;
         for (int64_t e = 0; e < search->count; e++) {
+            if (!search->nearest[e]) continue;
             int32_t v = search->who[2 * e];
-            if (!search->nearest[e] || (work->parts > 1 && v % work->parts != part)) continue;
+            if (work->parts > 1 && v / TOGETHER % work->parts != part) continue;
             int64_t before = f->count;
             m.candidate = e;
             if (add_primitive(&m, v, search->who[2 * e + 1], search->nearest[e] - 1) != BRIO_OK)
                 f->failed = true;
             if (work->parts > 1) work->features->place[e] = f->count - before;
         }
+        for (int64_t i = 0; i < f->count; i++) last[f->feature[i].v] = -1;
     }
 }
 
@@ -236,7 +180,8 @@ static void join_part(void *context, int64_t begin, int64_t end)
 static BrioStatus make_parts(BrioFeatures *f, int parts, int64_t candidates)
 {
     for (int k = 1; k < parts; k++)
-        if (!f->part[k].table) BRIO_CHECK(create_table(&f->part[k], f->part[0].room / parts));
+        if (!f->part[k].feature)
+            BRIO_CHECK(grow(&f->part[k], BRIO_MAX(f->part[0].room / parts, 64)));
     if (candidates <= f->place_room) return BRIO_OK;
     int64_t *place = brio__realloc(f->place, 0, 2 * (size_t)candidates, sizeof *place);
     if (!place) return BRIO_ERROR_MEMORY;

@@ -16,16 +16,15 @@
 typedef struct BrioFeature {
     int32_t v, node[3];
     int32_t count;
-    int32_t slot; /* in the table */
-    int64_t met;  /* the candidate that it was first met with */
+    int32_t before; /* the one that its vertex met before; -1: none */
+    int64_t met;    /* the candidate that it was first met with */
 } BrioFeature;
 
 /* Features of some vertices, in the order in which they were first met. */
 typedef struct BrioFeatureTable {
     int64_t count, room;
     BrioFeature *feature;
-    int32_t *table; /* 2 room: a feature, or -1; NULL: nothing was looked for yet */
-    bool failed;    /* there was no memory */
+    bool failed; /* there was no memory */
 } BrioFeatureTable;
 
 enum { BRIO_FEATURE_PARTS = 8 };
@@ -36,6 +35,7 @@ typedef struct BrioFeatures {
     const BrioFeature *feature; /* in the order in which they were first met */
     /* Threads each look for those of some vertices. */
     BrioFeatureTable part[BRIO_FEATURE_PARTS];
+    int32_t *last; /* of each vertex: the last feature that it met, while they are looked for */
     int64_t joined_room, place_room;
     BrioFeature *joined; /* those of all parts, if there are several */
     int64_t *place;      /* of each candidate: where the features that it brought begin */
@@ -43,10 +43,6 @@ typedef struct BrioFeatures {
 
 BrioStatus brio__features_create(BrioFeatures *features, const BrioSurface *surface, int64_t room);
 void brio__features_free(BrioFeatures *features);
-/* Between which corners of a triangle the point nearest to the vertex v lies, as bits; 0 of lone
- * edges and vertices. x: all world positions. */
-int brio__features_nearest(const BrioSurface *surface, int32_t v, int32_t primitive,
-                           const double *x);
 /* Candidates of vertices with primitives of the surface. */
 typedef struct BrioFeatureSearch {
     int64_t count;

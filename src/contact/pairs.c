@@ -120,9 +120,10 @@ static Work work_on(const BrioPairs *pairs, const double *param, const double *x
                   .batch = {.node = term->node, .rest = term->rest, .params = param, .x = x}};
 }
 
-void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x)
+void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x, int8_t *nearest)
 {
     Work work = work_on(pairs, param, x);
+    work.batch.nearest = nearest;
     work.batch.distance = pairs->distance;
     brio__parallel_for(pairs->term.packs, GRAIN, run, &work);
 }
@@ -143,7 +144,8 @@ double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double 
     Work work = work_on(pairs, param, x);
     double sum = 0;
     work.batch.energy = pairs->energy;
-    work.batch.gradient = gradient || world ? pairs->gradient : NULL;
+    if (gradient) brio__pairs_ask(pairs, &work.batch);
+    if (world) work.batch.gradient = pairs->gradient;
     brio__parallel_for(term->packs, GRAIN, run, &work);
     for (int64_t b = 0; b < term->packs; b++) sum += pairs->energy[b];
     for (int64_t e = 0; world && e < term->elements; e++)

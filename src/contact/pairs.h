@@ -21,8 +21,9 @@ typedef struct BrioPairs {
     double *gradient; /* [pack][3*nodes][8] */
     struct BrioPlan
         *plan; /* of the sums of their Hessians (assemble.c); NULL until these are asked for */
-    double *distance;  /* [pack][8] */
-    double *clearance; /* of candidates, [pack][8]: how far apart they stay on a motion at least */
+    const double *last; /* of friction: world positions of the Hessian before, or NULL */
+    double *distance;   /* [pack][8] */
+    double *clearance;  /* of candidates, [pack][8]: how far apart they stay on a motion at least */
 } BrioPairs;
 
 /* `energy` of four nodes; room for so many elements at first. */
@@ -63,24 +64,33 @@ static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element
                3 * sizeof *out);
 }
 
-/* Distances of all pairs at x into pairs->distance. */
-void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x);
+/* Distances of all pairs at x into pairs->distance; of a vertex and a triangle also between which
+ * corners the nearest point lies, as bits, one for each pair of all packs; NULL: not asked for. */
+void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x, int8_t *nearest);
 /* The same of candidates, and into pairs->clearance how far apart they stay on x + [0,1] dx. */
 void brio__pairs_sweep(BrioPairs *pairs, const double *param, const double *x, const double *dx);
-/* Room for gradients by q and for Hessians: before the first of either of these pairs. */
+/* Room for gradients by q and for Hessians: before the first of either of these pairs, and of
+ * friction whenever its rest data have changed. */
 BrioStatus brio__pairs_prepare(BrioPairs *pairs, const BrioSystem *system);
 /* The energy; its gradient by q is added to `gradient`, and that by the
  * positions of all world vertices to `world`, unless NULL. */
 double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *system, const double *param,
                             const double *x, double *gradient, double *world);
+/* Asks a kernel for what the gradient by q is made of. */
+void brio__pairs_ask(const BrioPairs *pairs, BrioBatch *batch);
 /* Adds the gradient that brio__pairs_evaluate has found, by q. */
 void brio__pairs_pull(BrioPairs *pairs, const BrioSystem *system, double *gradient);
 /* extra += weight times the Hessian by q. */
 BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *system, const double *param,
                                 const double *x, double weight, bool project, BrioOverlay *overlay);
-/* Reserves the blocks that an element would add to. `last`: another one whose blocks are reserved;
- * -1: none. */
+/* Two affine bodies whose blocks are reserved. */
+typedef struct BrioReserved {
+    bool any;
+    int64_t frame[2];
+} BrioReserved;
+/* Reserves the blocks that an element would add to. `last`: those of the call before; at first all
+ * zero. */
 BrioStatus brio__pairs_reserve(const BrioPairs *pairs, const BrioSystem *system, int64_t element,
-                               int64_t last, BrioOverlay *overlay);
+                               BrioReserved *last, BrioOverlay *overlay);
 
 #endif

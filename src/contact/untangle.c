@@ -73,7 +73,7 @@ static double depth(const void *context, int64_t vertex, const double x[3], doub
         if (element < 0) continue;
         if (term->energy->params > BRIO_CONTACT_THICKNESS)
             thickness = w->state->param[term->params + BRIO_CONTACT_THICKNESS];
-        /* what rounding cannot tell from touching is behind */
+        /* a vertex that rounding cannot tell from touching counts as behind */
         double size = fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2])));
         double d = thickness + TOUCHING * size - distance_at(term, w->state, element, x, n);
         if (!(d > deepest)) continue;

@@ -4,8 +4,8 @@
  *
  * As a force. Implicit methods need it as the gradient of a dissipation potential D_n(q) that is
  * lagged at the start of the step: -grad D_n is the force at the pose q for the velocity
- * (q - from)/over, and D_n enters the primitive with the weight s a beside s P. Explicit methods
- * need the force at (q, v). A model of this kind gives `lag`, `potential`, `assemble` and `force`.
+ * (q - from)/over, and D_n is added to the primitive with the weight s a. Explicit methods need
+ * the force at (q, v). A model of this kind gives `lag`, `potential`, `assemble` and `force`.
  *
  * As a filter of the velocities after the step: `filter` changes v and returns the kinetic energy
  * that it took.
@@ -34,7 +34,7 @@ typedef struct BrioDampingModel {
     /* its Hessian is in blocks that come and go with contacts, and is summed before theirs */
     bool overlay;
     const BrioField *fields;
-    /* What it keeps beside its values; NULL: nothing. */
+    /* Its own data in addition to its values; NULL: none. */
     BrioStatus (*create)(const BrioSystem *system, const double *values, void **self);
     void (*destroy)(void *self);
     /* Whether `lag` with these values needs the matrix. NULL: never. */
@@ -51,7 +51,7 @@ typedef struct BrioDampingModel {
                         const BrioMotion *motion, const double *x, double *difference,
                         double *change);
     void (*adopt)(void *self);
-    /* For solves with a constant matrix, in place of `renew`: the model goes on from the world
+    /* For solves with a constant matrix, instead of `renew`: the model goes on from the world
      * positions x, where the motion has come to; `pull`: brio__hold_take. What that changes of D_n
      * and of its gradient there. Of friction only. */
     BrioStatus (*hold)(void *self, BrioPotential *potential, const BrioState *state,
@@ -60,7 +60,7 @@ typedef struct BrioDampingModel {
     /* D_n(q) in W s; the gradient is added to `gradient` unless that is NULL. */
     double (*potential)(void *self, const double *values, const BrioState *state,
                         const BrioMotion *motion, double *gradient);
-    /* matrix += weight d2D_n/dq2, semidefinite; of a model that has an exact one beside it, that
+    /* matrix += weight d2D_n/dq2, semidefinite; of a model that also has an exact one, that
      * unless `project`. */
     BrioStatus (*assemble)(void *self, const double *values, const BrioState *state,
                            const BrioMotion *motion, double weight, bool project,

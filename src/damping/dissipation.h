@@ -1,5 +1,5 @@
 /* The sum of everything that dissipates: the damping models of a scene, friction, and forces
- * without a potential. The sums over models are here and nowhere else.
+ * without a potential. Only this file sums over models.
  *
  *     D_n(q) = sum over models of D_n,i(q)       (damping.h says what a model gives)
  *

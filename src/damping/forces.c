@@ -1,5 +1,5 @@
 /* Forces without a potential: vortices, formulas of the place, functions of a program, and drag and
- * lift in moving air. They stand beside the damping models, because they enter a step in the same
+ * lift in moving air. They are with the damping models, because they enter a step in the same
  * two ways.
  *
  * Explicit methods take the force at (q, v, t), so that they keep their order.

@@ -1,4 +1,4 @@
-/* Forces without a potential as one more model beside the damping models (forces.c). */
+/* Forces without a potential as one more damping model (forces.c). */
 #ifndef BRIO_DAMPING_FORCES_H
 #define BRIO_DAMPING_FORCES_H
 

@@ -28,7 +28,6 @@
 #include "friction.h"
 
 #include "../contact/law.h"
-#include "../distance.h"
 #include "../potential/colliders.h"
 #include "hold.h"
 
@@ -52,6 +51,12 @@ typedef struct Friction {
     double *start;   /* world positions at the start of the step */
     double *seen[2]; /* those of the last Hessian, and of the last one elsewhere */
     double *now;     /* gradient of `pairs`, of the length of q */
+    /* D_n and its gradient where `pairs` and `next` were compared: 0 is `now`, 1 is `then`, and
+     * `known_by` tells which is that of `pairs` */
+    bool known;
+    int known_by;
+    double known_eps, known_D[2];
+    double *known_x, *then;
     double *push;    /* gradients of the contacts with one obstacle: [pack][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
     /* the last gradient, by world positions; NULL where nothing moves fixed vertices */
@@ -74,6 +79,8 @@ static void destroy(void *self)
     brio__free(f->start);
     for (int k = 0; k < 2; k++) brio__free(f->seen[k]);
     brio__free(f->now);
+    brio__free(f->known_x);
+    brio__free(f->then);
     brio__free(f->push);
     brio__free(f->shared);
     brio__free(f->world);
@@ -106,6 +113,8 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     f->start = brio__calloc(world, sizeof(double));
     for (int k = 0; k < 2; k++) f->seen[k] = brio__alloc(world, sizeof(double));
     f->now = brio__alloc(blocks, sizeof(double));
+    f->then = brio__alloc(blocks, sizeof(double));
+    f->known_x = brio__alloc(world, sizeof(double));
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
@@ -114,10 +123,12 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     if (f->owner) list_owners(system, f->owner);
     int64_t room = system->surface ? system->surface->primitive_count : system->body_vertices / 8;
     f->rub_room = room;
-    f->rub = brio__alloc((size_t)room, sizeof *f->rub);
-    bool allocated = f->x && f->start && f->seen[0] && f->seen[1] && f->now && f->push &&
-                     f->shared && f->owner && f->rub && (f->world || !system->scripted_count) &&
-                     (f->joined || !system->partition);
+    for (int k = 0; k < system->analytic_count; k++)
+        f->rub_room = BRIO_MAX(f->rub_room, system->term[system->analytic_term + k].elements);
+    f->rub = brio__alloc((size_t)f->rub_room, sizeof *f->rub);
+    bool allocated = f->x && f->start && f->seen[0] && f->seen[1] && f->now && f->then &&
+                     f->known_x && f->push && f->shared && f->owner && f->rub &&
+                     (f->world || !system->scripted_count) && (f->joined || !system->partition);
     const BrioEnergy *energy = brio__energy("friction");
     BrioStatus status =
         allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
@@ -161,25 +172,9 @@ static void set_rub(const Friction *f, const int32_t vertex[4], const double w[4
         }
 }
 
-/* The mollifier of nearly parallel edges, as in barrier_edge_edge. */
-static double mollifier(const double x[12], double bound)
-{
-    double square = brio__cross_square(x);
-    return square < bound ? square / bound * (2 - square / bound) : 1;
-}
-
-/* The distance of a pair, and the weights of its nodes in the vector between its closest points. */
-static double closest(int kind, const double x[12], double w[4])
-{
-    if (kind == BRIO_PAIR_VERTEX_FACE) return brio__closest_vertex_face(x, w);
-    if (kind != BRIO_PAIR_VERTEX_VERTEX) return brio__closest_edge_edge(x, w);
-    w[0] = 1, w[1] = -1, w[2] = w[3] = 0;
-    return hypot(hypot(x[0] - x[3], x[1] - x[4]), x[2] - x[5]);
-}
-
 typedef struct LagWork {
     Friction *f;
-    const BrioPairs *pairs;
+    const BrioTerm *term;
     int kind;
     const double *param; /* of contact */
 } LagWork;
@@ -191,26 +186,29 @@ static void lag_chunk(void *context, int64_t begin, int64_t end)
     const LagWork *work = context;
     const Friction *f = work->f;
     const BrioSystem *s = f->system;
-    const BrioLaw *law = brio__law_at(s->law);
+    const BrioTerm *term = work->term;
+    _Alignas(BRIO_ALIGN) double touch[LAG * LANES];
+    BrioBatch batch = {.begin = begin / LANES,
+                       .end = (end + LANES - 1) / LANES,
+                       .node = term->node,
+                       .rest = term->rest,
+                       .params = work->param,
+                       .x = f->x,
+                       .touch = touch};
     int64_t found = 0;
+    term->energy->eval(&batch);
     for (int64_t e = begin; e < end; e++) {
-        const double *rest = brio__pairs_rest(work->pairs, e);
+        const double *at = touch + (e / LANES - batch.begin) * LANES * LANES + e % LANES;
         int32_t vertex[4];
-        double x[12], w[4], n[3] = {0, 0, 0};
+        double w[4], n[3];
         f->rub[e].rest[0] = 0;
-        brio__pairs_vertices(work->pairs, e, vertex);
-        brio__pairs_positions(work->pairs, e, f->x, x);
+        for (int k = 0; k < 4; k++) vertex[k] = brio__term_vertex(term, e, k);
         int32_t other = vertex[work->kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2];
-        double mu = coefficient(s, f->owner[vertex[0]], f->owner[other]);
-        if (mu == 0) continue;
-        double d = closest(work->kind, x, w);
-        if (!(d > work->param[BRIO_CONTACT_THICKNESS])) continue;
         /* the pair's weight may be negative: it corrects others, which rub */
-        double force = rest[0] * law->force(work->param, mu, d);
-        if (work->kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, rest[LANES]);
-        for (int k = 0; k < 4; k++)
-            for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
+        double force = coefficient(s, f->owner[vertex[0]], f->owner[other]) * at[7 * LANES];
         if (!(force > 0)) continue;
+        for (int k = 0; k < 4; k++) w[k] = at[k * LANES];
+        for (int r = 0; r < 3; r++) n[r] = at[(4 + r) * LANES];
         set_rub(f, vertex, w, n, force, &f->rub[e]);
         found++;
     }
@@ -227,51 +225,69 @@ static void put_chunk(void *context, int64_t begin, int64_t end)
             brio__pairs_set(&work->f->next, place++, f->rub[e].vertex, f->rub[e].rest);
 }
 
+/* What `find` finds to rub among all elements, in their order, into f->next. */
+static BrioStatus put_rubs(LagWork *work, BrioWork *find)
+{
+    Friction *f = work->f;
+    int64_t count = work->term->elements, last = f->next.term.elements;
+    if (count > f->rub_room) {
+        Rub *more = brio__realloc(f->rub, 0, 2 * (size_t)count, sizeof *more);
+        if (!more) return BRIO_ERROR_MEMORY;
+        f->rub = more;
+        f->rub_room = 2 * count;
+    }
+    brio__parallel_for(count, LAG, find, work);
+    for (int64_t k = 0; k < count; k += LAG) { /* what each chunk has found */
+        int64_t found = f->rub[k].place;
+        f->rub[k].place = last;
+        last += found;
+    }
+    BRIO_CHECK(brio__pairs_resize(&f->next, last));
+    brio__parallel_for(count, LAG, put_chunk, work);
+    return BRIO_OK;
+}
+
 static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s,
                             const double *param)
 {
     brio__contact_refresh(contact, param, f->x);
     if (brio__contact_out_of_memory(contact)) return BRIO_ERROR_MEMORY;
     for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
-        LagWork work = {f, brio__contact_pairs(contact, kind), kind, param + s->contact_params};
-        int64_t count = work.pairs->term.elements;
-        if (count > f->rub_room) {
-            Rub *more = brio__realloc(f->rub, 0, 2 * (size_t)count, sizeof *more);
-            if (!more) return BRIO_ERROR_MEMORY;
-            f->rub = more;
-            f->rub_room = 2 * count;
-        }
-        brio__parallel_for(count, LAG, lag_chunk, &work);
-        int64_t last = f->next.term.elements;
-        for (int64_t k = 0; k < count; k += LAG) { /* what each chunk has found */
-            int64_t found = f->rub[k].place;
-            f->rub[k].place = last;
-            last += found;
-        }
-        BRIO_CHECK(brio__pairs_resize(&f->next, last));
-        brio__parallel_for(count, LAG, put_chunk, &work);
+        LagWork work = {f, &brio__contact_pairs(contact, kind)->term, kind,
+                        param + s->contact_params};
+        BRIO_CHECK(put_rubs(&work, lag_chunk));
     }
     return BRIO_OK;
 }
 
 /* Of a contact with a plane or a shape, the gradient is the normal force along the normal. */
+static void lag_obstacle_chunk(void *context, int64_t begin, int64_t end)
+{
+    const LagWork *work = context;
+    const Friction *f = work->f;
+    const BrioSystem *s = f->system;
+    int64_t found = 0;
+    for (int64_t e = begin; e < end; e++) {
+        const double w[4] = {1, 0, 0, 0};
+        double n[3], lambda = brio__obstacle_push(f->push, e, n);
+        f->rub[e].rest[0] = 0;
+        if (!(lambda > 0)) continue;
+        int32_t v = brio__term_vertex(work->term, e, 0), vertex[4] = {v, v, v, v};
+        double force = lambda * coefficient(s, f->owner[v], s->body_count + work->term->obstacle);
+        for (int r = 0; r < 3; r++) n[r] = -n[r];
+        if (!(force > 0)) continue;
+        set_rub(f, vertex, w, n, force, &f->rub[e]);
+        found++;
+    }
+    f->rub[begin].place = found;
+}
+
 static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *param)
 {
     for (int k = 0; k < s->analytic_count; k++) {
-        const BrioTerm *term = &s->term[s->analytic_term + k];
-        brio__obstacle_gradients(term, param, f->x, f->push);
-        for (int64_t e = 0; e < term->elements; e++) {
-            const double w[4] = {1, 0, 0, 0};
-            double n[3], lambda = brio__obstacle_push(f->push, e, n);
-            if (!(lambda > 0)) continue;
-            int32_t v = brio__term_vertex(term, e, 0), vertex[4] = {v, v, v, v};
-            double force = lambda * coefficient(s, f->owner[v], s->body_count + term->obstacle);
-            for (int r = 0; r < 3; r++) n[r] = -n[r];
-            if (!(force > 0)) continue;
-            Rub rub;
-            set_rub(f, vertex, w, n, force, &rub);
-            BRIO_CHECK(brio__pairs_add(&f->next, vertex, rub.rest));
-        }
+        LagWork work = {.f = f, .term = &s->term[s->analytic_term + k]};
+        brio__obstacle_gradients(work.term, param, f->x, f->push);
+        BRIO_CHECK(put_rubs(&work, lag_obstacle_chunk));
     }
     return BRIO_OK;
 }
@@ -332,7 +348,7 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     if (contact) brio__contact_out_of_memory(contact); /* what was is over */
     BRIO_CHECK(find(f, potential, state));
     swap(&f->pairs, &f->next);
-    f->renewed = false;
+    f->renewed = f->known = false;
     if (f->hold) brio__hold_forget(f->hold);
     return BRIO_OK;
 }
@@ -360,6 +376,12 @@ static double evaluate(Friction *f, const BrioState *state, const BrioMotion *mo
     double eps = slide(f->system, state, motion->time);
     if ((f->pairs.term.elements == 0 && !f->system->partition) || !(eps > 0)) return 0;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    if (f->known && eps == f->known_eps &&
+        memcmp(f->x, f->known_x, 3 * (size_t)f->system->vertex_count * sizeof *f->x) == 0) {
+        const double *known = f->known_by ? f->then : f->now;
+        if (gradient) brio__combine(f->system, 1, gradient, 1, known, gradient);
+        return f->known_D[f->known_by];
+    }
     double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
     double D =
         brio__pairs_evaluate(&f->pairs, f->system, &eps, f->x, sum, gradient ? f->world : NULL);
@@ -381,6 +403,20 @@ static double potential(void *self, const double *values, const BrioState *state
     return brio__hold_value(f->hold, f->start, f->x, gradient, gradient ? f->world : NULL);
 }
 
+/* Keeps what renew() has found at f->x: the solver asks for one of the two next. Gradients by fixed
+ * vertices and those of several processes are not kept. */
+static void keep_compared(Friction *f, const BrioState *state, const BrioMotion *motion,
+                          const double *gradient)
+{
+    const BrioSystem *s = f->system;
+    f->known = !f->world && !f->joined && !(f->hold && brio__hold_acts(f->hold));
+    if (!f->known) return;
+    f->known_by = 0;
+    f->known_eps = slide(s, state, motion->time);
+    memcpy(f->known_x, f->x, 3 * (size_t)s->vertex_count * sizeof *f->x);
+    memcpy(f->then, gradient, 3 * (size_t)s->block_count * sizeof *f->then);
+}
+
 static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
                         const BrioMotion *motion, const double *x, double *difference,
                         double *change)
@@ -388,14 +424,17 @@ static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
     Friction *f = self;
     const BrioSystem *s = f->system;
     size_t bytes = 3 * (size_t)s->block_count * sizeof *f->now;
+    f->known = false;
     memset(f->now, 0, bytes);
     memset(difference, 0, bytes);
-    potential(f, NULL, state, motion, f->now);
+    f->known_D[0] = potential(f, NULL, state, motion, f->now);
     memcpy(f->x, x, 3 * (size_t)s->vertex_count * sizeof *f->x);
     BRIO_CHECK(brio__partition_agree(s->partition, find(f, P, state)));
     swap(&f->pairs, &f->next);
-    potential(f, NULL, state, motion, difference);
+    f->known_D[1] = potential(f, NULL, state, motion, difference);
     swap(&f->pairs, &f->next);
+    if (f->pairs.term.elements > 0 && f->next.term.elements > 0)
+        keep_compared(f, state, motion, difference);
     double size = fmax(brio__norm_max(s, f->now), brio__norm_max(s, difference));
     brio__combine(s, 1, difference, -1, f->now, difference);
     *change = size > 0 ? brio__norm_max(s, difference) / size : 0;
@@ -408,6 +447,7 @@ static void adopt(void *self)
     swap(&f->pairs, &f->next);
     if (!f->renewed) swap(&f->first, &f->next);
     f->renewed = true;
+    f->known_by = 1;
 }
 
 /* One contact: where its vertices and its data are. */
@@ -449,25 +489,6 @@ static void see(Friction *f)
     memcpy(oldest, f->x, bytes);
 }
 
-/* How much of the bound contacts have along their slides. */
-static void bound_chunk(void *context, int64_t begin, int64_t end)
-{
-    const Friction *f = context;
-    const BrioTerm *term = &f->pairs.term;
-    for (int64_t e = begin; e < end; e++) {
-        Contact c = contact_at(&f->pairs, e);
-        double u[2], last[2];
-        slid(&c, f->seen[0], u);
-        slid(&c, f->seen[1], last);
-        double moved = hypot(u[0] - last[0], u[1] - last[1]);
-        for (int k = 0; k < 2; k++) u[k] -= c.start[k], last[k] -= c.start[k];
-        double y = hypot(u[0], u[1]);
-        bool grows = y >= hypot(last[0], last[1]) && u[0] * last[0] + u[1] * last[1] >= 0;
-        double *rest = term->rest + e / LANES * term->energy->rest * LANES + e % LANES;
-        rest[13 * LANES] = grows ? 0 : fmin(1, moved / y);
-    }
-}
-
 static BrioStatus assemble(void *self, const double *values, const BrioState *state,
                            const BrioMotion *motion, double weight, bool project,
                            BrioLinear *matrix)
@@ -478,7 +499,7 @@ static BrioStatus assemble(void *self, const double *values, const BrioState *st
     if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     see(f);
-    brio__parallel_for(f->pairs.term.elements, LAG, bound_chunk, f);
+    f->pairs.last = f->seen[1];
     return brio__pairs_assemble(&f->pairs, f->system, &eps, f->x, weight, true, matrix->overlay);
 }
 
@@ -498,6 +519,7 @@ static BrioStatus hold(void *self, BrioPotential *P, const BrioState *state,
     const BrioSystem *s = f->system;
     size_t bytes = 3 * (size_t)s->block_count * sizeof *f->now;
     brio__system_positions_on_way(s, state, motion->q, motion->time, &motion->way, f->x);
+    f->known = false;
     memset(f->now, 0, bytes);
     memset(difference, 0, bytes);
     *change = -brio__hold_value(f->hold, f->start, f->x, f->now, NULL);
@@ -586,6 +608,7 @@ static void shift(void *self, const BrioState *state, const BrioMotion *motion, 
     for (int64_t k = 0; k < world; k++) f->world[k] = 0;
     brio__combine(s, 0, out, 0, out, out);
     if (!f->renewed) return;
+    f->known = false;
     swap(&f->pairs, &f->first);
     evaluate(f, state, motion, out);
     swap(&f->pairs, &f->first);

@@ -50,7 +50,7 @@ struct BrioHold {
     bool acts;
     Contact *now, *before;
     int64_t count, before_count, room;
-    int32_t *slot; /* where a contact of `before` is, by a hash of its vertices; -1: nowhere */
+    int32_t *slot; /* where a contact of `before` is, by a hash of its vertices; -1: not found */
     int64_t slots; /* a power of two, at least twice the room */
     int32_t *owner;
     int32_t *shared; /* contacts of each coordinate block */
@@ -203,6 +203,19 @@ static double coefficient(const BrioSystem *s, int a, int b)
     return s->friction[a * (s->body_count + s->obstacle_count) + b];
 }
 
+/* The first element from e on whose pack of eight has a gradient that is not zero: most packs are
+ * nowhere near most obstacles. */
+static int64_t skip_packs(const double *push, int64_t e, int64_t elements)
+{
+    for (; e < elements && e % LANES == 0; e += LANES) {
+        const double *pack = push + 3 * e;
+        double sum = 0;
+        for (int k = 0; k < 3 * LANES; k++) sum += fabs(pack[k]);
+        if (sum != 0) break;
+    }
+    return e;
+}
+
 static BrioStatus add_obstacles(BrioHold *h, const BrioState *state, const double *x)
 {
     const BrioSystem *s = h->system;
@@ -211,7 +224,7 @@ static BrioStatus add_obstacles(BrioHold *h, const BrioState *state, const doubl
         const BrioTerm *term = &s->term[s->analytic_term + k];
         double stiffness = law->stiffness(state->param + term->params);
         brio__obstacle_gradients(term, state->param, x, h->push);
-        for (int64_t e = 0; e < term->elements; e++) {
+        for (int64_t e = 0; (e = skip_packs(h->push, e, term->elements)) < term->elements; e++) {
             Contact c = {.vertex = brio__term_vertex(term, e, 0),
                          .other = -1 - term->obstacle,
                          .stiffness = stiffness};

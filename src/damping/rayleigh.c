@@ -60,7 +60,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
 
 static size_t matrix_size(const BrioMatrix *A) { return 9 * (size_t)A->start[A->n]; }
 
-/* The matrix with the values of K in place of its own. */
+/* The matrix with the values of K instead of its own. */
 static BrioLinear view_of(const Rayleigh *r)
 {
     (void)brio__matrix_rows(&r->matrix->A); /* so that products are threaded */

@@ -5,24 +5,36 @@
 #include "law.h"
 #include "registered_law.h"
 
-#define ENERGY(symbol) extern const BrioEnergy brio__energy_##symbol##_baseline;
+/* A build has the kernels of all instruction sets, or of one (BRIO_KERNELS in CMakeLists.txt). */
+#ifdef BRIO_ONLY_ISA
+#define FIRST_ISA BRIO_ONLY_ISA
+#else
+#define FIRST_ISA baseline
+#ifdef BRIO_HAVE_ISA_KERNELS
+#define SEVERAL_SETS
+#endif
+#endif
+#define JOINED(name, isa) name##isa
+#define NAMED(name, isa) JOINED(name, isa)
+
+#define ENERGY(symbol) extern const BrioEnergy NAMED(brio__energy_##symbol##_, FIRST_ISA);
 #include "list.def"
 #undef ENERGY
-static const BrioEnergy *const baseline[] = {
-#define ENERGY(symbol) &brio__energy_##symbol##_baseline,
+static const BrioEnergy *const first_set[] = {
+#define ENERGY(symbol) &NAMED(brio__energy_##symbol##_, FIRST_ISA),
 #include "list.def"
 #undef ENERGY
 };
-#define LAW(symbol) extern const BrioLawKernels brio__law_kernels_##symbol##_baseline;
+#define LAW(symbol) extern const BrioLawKernels NAMED(brio__law_kernels_##symbol##_, FIRST_ISA);
 #include "laws.def"
 #undef LAW
-static const BrioLawKernels *const laws_baseline[] = {
-#define LAW(symbol) &brio__law_kernels_##symbol##_baseline,
+static const BrioLawKernels *const first_laws[] = {
+#define LAW(symbol) &NAMED(brio__law_kernels_##symbol##_, FIRST_ISA),
 #include "laws.def"
 #undef LAW
 };
 
-#ifdef BRIO_HAVE_ISA_KERNELS
+#ifdef SEVERAL_SETS
 #define ENERGY(symbol) \
     extern const BrioEnergy brio__energy_##symbol##_avx2, brio__energy_##symbol##_avx512;
 #include "list.def"
@@ -56,45 +68,45 @@ static const BrioLawKernels *const laws_avx512[] = {
 
 static const BrioEnergy *const *table(BrioIsa isa)
 {
-#ifdef BRIO_HAVE_ISA_KERNELS
+#ifdef SEVERAL_SETS
     if (isa == BRIO_ISA_AVX512) return avx512;
     if (isa == BRIO_ISA_AVX2) return avx2;
 #endif
     (void)isa;
-    return baseline;
+    return first_set;
 }
 
 static const BrioLawKernels *const *laws(BrioIsa isa)
 {
-#ifdef BRIO_HAVE_ISA_KERNELS
+#ifdef SEVERAL_SETS
     if (isa == BRIO_ISA_AVX512) return laws_avx512;
     if (isa == BRIO_ISA_AVX2) return laws_avx2;
 #endif
     (void)isa;
-    return laws_baseline;
+    return first_laws;
 }
 
-extern const BrioLawKernels brio__law_kernels_registered_baseline;
-#ifdef BRIO_HAVE_ISA_KERNELS
+extern const BrioLawKernels NAMED(brio__law_kernels_registered_, FIRST_ISA);
+#ifdef SEVERAL_SETS
 extern const BrioLawKernels brio__law_kernels_registered_avx2, brio__law_kernels_registered_avx512;
 #endif
 
 const BrioLawKernels *brio__registered_law_kernels(void)
 {
-#ifdef BRIO_HAVE_ISA_KERNELS
+#ifdef SEVERAL_SETS
     if (brio__isa() == BRIO_ISA_AVX512) return &brio__law_kernels_registered_avx512;
     if (brio__isa() == BRIO_ISA_AVX2) return &brio__law_kernels_registered_avx2;
 #endif
-    return &brio__law_kernels_registered_baseline;
+    return &NAMED(brio__law_kernels_registered_, FIRST_ISA);
 }
 
 /* Those of list.def, those of the laws, those registered at run time. */
 static const BrioEnergy *energy_at(int i, BrioIsa isa)
 {
     if (i < 0) return NULL;
-    if (i < (int)BRIO_COUNT(baseline)) return table(isa)[i];
-    i -= (int)BRIO_COUNT(baseline);
-    for (int k = 0; k < (int)BRIO_COUNT(laws_baseline); k++) {
+    if (i < (int)BRIO_COUNT(first_set)) return table(isa)[i];
+    i -= (int)BRIO_COUNT(first_set);
+    for (int k = 0; k < (int)BRIO_COUNT(first_laws); k++) {
         const BrioLawKernels *law = laws(isa)[k];
         if (i < law->count) return &law->energy[i];
         i -= law->count;

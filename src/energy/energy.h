@@ -79,11 +79,24 @@ typedef struct BrioBatch {
     /* [pack][8]: of pairs and of contacts with obstacles, how far apart they are (nothing else is
      * then computed) */
     double *distance;
-    /* [pack][8]: of pairs, beside `distance`: how far apart they stay on x + [0,1] dx at least;
-     * NULL: not requested */
+    /* [pack][8]: of pairs, in addition to `distance`: how far apart they stay on x + [0,1] dx at
+     * least; NULL: not requested */
     double *clearance;
     bool project;             /* to the nearest positive semidefinite matrix of each element */
     const BrioEnergyDef *def; /* of energies that were registered at run time */
+    /* [pack-begin][6][8]: of friction, the Hessian is w w^T (x) K with the weights w of the nodes:
+     * xx, xy, xz, yy, yz, zz of K */
+    double *core;
+    /* of friction: world positions of the last Hessian before, which tell how much of its bound is
+     * taken; NULL: the rest data tell */
+    const double *last;
+    /* [pack][8]: of a vertex and a triangle, beside `distance`: between which corners the nearest
+     * point lies, as bits; NULL: not requested */
+    int8_t *nearest;
+    /* [pack-begin][8][8]: of pairs, the weights of the nodes in the vector between the closest
+     * points, its direction, and the normal force (nothing else is then computed) */
+    double *touch;
+    double *pull; /* [pack][3][8]: of friction, the gradient is w (x) the pull */
 } BrioBatch;
 
 /* What a material says of a sheet made of it. */

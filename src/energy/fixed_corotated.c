@@ -2,7 +2,7 @@
  *
  *     psi = mu |F - R|^2 + lambda/2 (J - 1)^2 = mu (i2 - 2 i1 + 3) + lambda/2 (J - 1)^2.
  *
- * Corotated elasticity with the change of volume itself in place of its linear part, so that
+ * Corotated elasticity with the change of volume itself instead of its linear part, so that
  * compression is resisted at large strains too. Finite everywhere: elements may invert. */
 #define MATERIAL fixed_corotated
 #define FIRST (D1 | D2 | DJ)

@@ -11,13 +11,57 @@
  * project. But f0 bends so sharply at nothing that the curvature along u tells little about what
  * lies on the other side. With f0'/y in both directions, the bound, a step never goes too far: f0
  * is concave in y^2, so the parabola with that curvature touches it and lies above it everywhere.
- * But steps are then short. So the rest data say how much of the bound there is along u,
- * (1 - bound) f0'' + bound f0'/y. */
+ * But steps are then short. So the rest data, or the last positions, say how much of the bound
+ * there is along u, (1 - bound) f0'' + bound f0'/y. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
 /* Rest data: mu lambda, w, t_1, t_2, u0, how much of the bound there is along u. */
 enum { WEIGHT = 1, TANGENT = 5, START = 11, BOUND = 13, REST = 14 };
+
+/* The entries of K's upper half. */
+static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
+
+/* An entry of K, and the one across the diagonal, into the blocks w_i w_j K. */
+static inline void store_blocks(double *H, const lane w[4], int r, int s, lane K)
+{
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j <= i; j++) {
+            double *block = H + brio__pair(i, j) * 9 * LANES;
+            lane_store(block + (3 * r + s) * LANES, w[i] * w[j] * K);
+            lane_store(block + (3 * s + r) * LANES, w[i] * w[j] * K);
+        }
+}
+
+/* T^T sum w_i x_i - u0 */
+static inline void slide(const BrioBatch *batch, const double *x, int64_t pack, const lane w[4],
+                         lane t[2][3], lane u[2])
+{
+    lane zero = lane_set(0);
+    const double *rest = batch->rest + pack * REST * LANES;
+    vec3l slid = {zero, zero, zero};
+    for (int i = 0; i < 4; i++)
+        slid = vec3l_along(slid, w[i], vec3l_gather(x, batch->node + (pack * 4 + i) * LANES));
+    for (int k = 0; k < 2; k++)
+        u[k] = t[k][0] * slid.x + t[k][1] * slid.y + t[k][2] * slid.z -
+               lane_load(rest + (START + k) * LANES);
+}
+
+/* How much of the bound there is along a slide that was another one at the last positions: nothing
+ * if it grows, min(1, d) if it became shorter by d of what is left. */
+static inline lane bound_along(const BrioBatch *batch, int64_t pack, const lane w[4], lane t[2][3],
+                               const lane u[2], lane y)
+{
+    lane v[2], zero = lane_set(0);
+    slide(batch, batch->last, pack, w, t, v);
+    lane way[2] = {u[0] - v[0], u[1] - v[1]};
+    lane moved = lane_sqrt(way[0] * way[0] + way[1] * way[1]);
+    lane before = lane_sqrt(v[0] * v[0] + v[1] * v[1]);
+    lane_mask grows = lane_and(lane_le(before, y), lane_le(zero, u[0] * v[0] + u[1] * v[1]));
+    lane_mask none = lane_le(y, zero);
+    lane d = lane_select(none, lane_set(1), moved / lane_select(none, lane_set(1), y));
+    return lane_select(grows, zero, lane_min(d, lane_set(1)));
+}
 
 static void eval(const BrioBatch *batch)
 {
@@ -26,17 +70,9 @@ static void eval(const BrioBatch *batch)
     for (int64_t pack = batch->begin; pack < batch->end; pack++) {
         const double *rest = batch->rest + pack * REST * LANES;
         lane force = lane_load(rest), w[4], t[2][3], u[2];
-        vec3l slid = {zero, zero, zero};
-        for (int i = 0; i < 4; i++) {
-            w[i] = lane_load(rest + (WEIGHT + i) * LANES);
-            slid = vec3l_along(slid, w[i],
-                               vec3l_gather(batch->x, batch->node + (pack * 4 + i) * LANES));
-        }
-        for (int k = 0; k < 2; k++) {
-            for (int r = 0; r < 3; r++) t[k][r] = lane_load(rest + (TANGENT + 3 * k + r) * LANES);
-            u[k] = t[k][0] * slid.x + t[k][1] * slid.y + t[k][2] * slid.z -
-                   lane_load(rest + (START + k) * LANES);
-        }
+        for (int i = 0; i < 4; i++) w[i] = lane_load(rest + (WEIGHT + i) * LANES);
+        for (int k = 0; k < 6; k++) t[k / 3][k % 3] = lane_load(rest + (TANGENT + k) * LANES);
+        slide(batch, batch->x, pack, w, t, u);
         lane y = lane_sqrt(u[0] * u[0] + u[1] * u[1]), z = y / eps;
         lane_mask slides = lane_le(one, z), still = lane_le(y, lane_set(1e-150));
         lane inverse = 1 / lane_select(still, one, y);
@@ -45,16 +81,16 @@ static void eval(const BrioBatch *batch)
                 force * lane_select(slides, y, eps * (z * z * (1 - z * (1.0 / 3)) + 1.0 / 3)));
         lane across = force * lane_select(slides, inverse, (2 - z) / eps);
         lane along = force * lane_select(slides, zero, 2 * (1 - z) / eps);
-        if (batch->gradient) {
-            double *g = batch->gradient + pack * 12 * LANES;
-            for (int r = 0; r < 3; r++) {
-                lane pull = across * (u[0] * t[0][r] + u[1] * t[1][r]);
-                for (int i = 0; i < 4; i++) lane_store(g + (3 * i + r) * LANES, w[i] * pull);
-            }
+        for (int r = 0; (batch->gradient || batch->pull) && r < 3; r++) {
+            lane pull = across * (u[0] * t[0][r] + u[1] * t[1][r]);
+            if (batch->pull) lane_store(batch->pull + (pack * 3 + r) * LANES, pull);
+            for (int i = 0; batch->gradient && i < 4; i++)
+                lane_store(batch->gradient + (pack * 12 + 3 * i + r) * LANES, w[i] * pull);
         }
-        if (!batch->hessian) continue;
-        along += lane_load(rest + BOUND * LANES) * (across - along);
-        double *H = batch->hessian + (pack - batch->begin) * 90 * LANES;
+        if (!batch->hessian && !batch->core) continue;
+        lane bound = lane_load(rest + BOUND * LANES);
+        if (batch->last) bound = bound_along(batch, pack, w, t, u, y);
+        along += bound * (across - along);
         lane c = lane_select(still, one, u[0] * inverse);
         lane s = lane_select(still, zero, u[1] * inverse);
         lane a[3], b[3];
@@ -62,11 +98,12 @@ static void eval(const BrioBatch *batch)
             a[r] = c * t[0][r] + s * t[1][r]; /* along u */
             b[r] = c * t[1][r] - s * t[0][r];
         }
-        for (int k = 0; k < 9; k++) {
-            lane K = along * a[k / 3] * a[k % 3] + across * b[k / 3] * b[k % 3];
-            for (int i = 0; i < 4; i++)
-                for (int j = 0; j <= i; j++)
-                    lane_store(H + (brio__pair(i, j) * 9 + k) * LANES, w[i] * w[j] * K);
+        for (int k = 0; k < 6; k++) {
+            lane K = along * a[row[k]] * a[column[k]] + across * b[row[k]] * b[column[k]];
+            if (batch->core) lane_store(batch->core + ((pack - batch->begin) * 6 + k) * LANES, K);
+            if (batch->hessian)
+                store_blocks(batch->hessian + (pack - batch->begin) * 90 * LANES, w, row[k],
+                             column[k], K);
         }
     }
 }

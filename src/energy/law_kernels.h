@@ -8,7 +8,7 @@
  * Around a convex obstacle d is convex: C is semidefinite and C n = 0, and since b' is not positive
  * the nearest semidefinite matrix is b'' n n^T. Around others it is found by eigenvalues.
  *
- * A step must not lead to d <= thickness. On the way x + t dx, d has the slope n.dx and a second
+ * A step must keep d > thickness. Along x + t dx, d has the slope n.dx and a second
  * derivative of at least -bend |dx|^2 (bend is 0 around convex obstacles). So from any t on,
  *
  *     d(t + s) >= d(t) + s n.dx - s^2 bend |dx|^2/2,

@@ -5,7 +5,7 @@
  * for d < dhat, and 0 beyond.
  *
  * What is pressed sinks in; nothing is forbidden, so every integrator may use it. Between bodies it
- * acts between vertices, with `self` in place of dhat. */
+ * acts between vertices, with `self` instead of dhat. */
 #include "law.h"
 
 #define LAW_SYMBOL penalty

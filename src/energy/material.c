@@ -27,13 +27,29 @@ const BrioPreset *brio__preset(const char *name)
 
 const char *brio_preset_at(int i) { return brio__preset_at(i) ? brio__preset_at(i)->name : NULL; }
 
+/* "no material", with the name that was probably meant. */
+static BrioStatus unknown(const char *name, BrioError *error)
+{
+    enum { NAMES = 256 };
+    const char *names[NAMES];
+    int count = 0;
+    for (int i = 0; count < NAMES && brio_material_at(i); i++) names[count++] = brio_material_at(i);
+    for (int i = 0; count < NAMES && brio_preset_at(i); i++) names[count++] = brio_preset_at(i);
+    const char *nearest = brio__nearest(name, names, count);
+    if (nearest)
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "no material \"%.80s\"; did you mean \"%s\"?", name, nearest);
+    return brio__error(error, BRIO_ERROR_ARGUMENT,
+                       "no material \"%.80s\"; brio_material_at and brio_preset_at name them",
+                       name);
+}
+
 BrioStatus brio_default_material(const char *type, BrioMaterial *material, BrioError *error)
 {
     BRIO_NEEDS(type && material, error);
     const BrioPreset *preset = brio__preset(type);
     const BrioEnergy *energy = brio__energy(preset ? preset->type : type);
-    if (!energy || !brio__energy_is_material(energy))
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no material \"%s\"", type);
+    if (!energy || !brio__energy_is_material(energy)) return unknown(type, error);
     *material = (BrioMaterial){.type = energy->name};
     brio_fields_defaults(energy->fields, material->values);
     for (int i = 0; preset && preset->value[i].field; i++)
@@ -62,8 +78,6 @@ BrioStatus brio_material_set(BrioMaterial *material, const char *name, double va
 {
     BRIO_NEEDS(material && name, error);
     const BrioEnergy *energy = material->type ? brio__energy(material->type) : NULL;
-    if (!energy)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no material \"%s\"",
-                           material->type ? material->type : "");
+    if (!energy) return unknown(material->type ? material->type : "", error);
     return brio_fields_set(energy->fields, material->values, name, &value, error);
 }

@@ -149,7 +149,7 @@ static inline bool solid_near_kink(double d) { return fabs(d - 1) < 0.07; }
 /* What an obstacle is for the library. */
 typedef struct BrioObstacleType {
     const char *name, *summary;
-    const BrioField *fields; /* keys of a scene, beside name and transform */
+    const BrioField *fields; /* keys of a scene, in addition to name and transform */
     /* From values of the fields to what rest_shape takes after the vertex: 13 numbers, of which
      * centre and axes of a solid are filled in already. */
     BrioStatus (*prepare)(const double *values, double *data, BrioError *error);

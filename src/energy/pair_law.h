@@ -152,6 +152,38 @@ static inline lane pair_clearance(const BrioBatch *batch, int64_t pack, int coun
     return lane_select(touch, zero, lane_positive(gap));
 }
 
+/* Between which corners of a triangle the nearest point lies: those whose weights, of r, are
+ * negative. */
+static inline void pair_nearest(const Pair *p, int8_t nearest[LANES])
+{
+    lane zero = lane_set(0);
+    lane_mask near[3];
+    for (int k = 0; k < 3; k++) near[k] = lane_lt(p->w[1 + k], zero);
+    for (int i = 0; i < WIDTH; i++)
+        nearest[i] = (int8_t)(lane_test(near[0], i) | lane_test(near[1], i) << 1 |
+                              lane_test(near[2], i) << 2);
+}
+
+static inline void pair_touch(const lane w[4], const lane n[3], lane force, double *touch)
+{
+    for (int i = 0; i < 4; i++) lane_store(touch + i * LANES, w[i]);
+    for (int r = 0; r < 3; r++) lane_store(touch + (4 + r) * LANES, n[r]);
+    lane_store(touch + 7 * LANES, force);
+}
+
+/* Results where no pair of a pack is near. */
+static inline void pair_far(const BrioBatch *batch, int64_t pack)
+{
+    lane zero = lane_set(0);
+    double *g = batch->gradient ? batch->gradient + pack * 12 * LANES : NULL;
+    double *H = batch->hessian ? batch->hessian + (pack - batch->begin) * 90 * LANES : NULL;
+    double *touch = batch->touch ? batch->touch + (pack - batch->begin) * 8 * LANES : NULL;
+    if (batch->energy) batch->energy[pack] = 0;
+    for (int k = 0; g && k < 12; k++) lane_store(g + k * LANES, zero);
+    for (int k = 0; H && k < 90; k++) lane_store(H + k * LANES, zero);
+    for (int k = 0; touch && k < 8; k++) lane_store(touch + k * LANES, zero);
+}
+
 /* False if there is nothing more to do: distances were wanted, or all eight are far. */
 static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t pack, int rest,
                                      Pair (*closest)(const vec3l x[4]), PairBlock *p)
@@ -167,17 +199,15 @@ static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t pack, int r
             lane_store(batch->clearance + pack * LANES,
                        pair_clearance(batch, pack, closest == pair_vertex_face ? 1 : 2, p->x,
                                       p->pair.r, length));
+        if (batch->nearest && closest == pair_vertex_face)
+            pair_nearest(&p->pair, batch->nearest + pack * LANES);
         return false;
     }
-    double *g = batch->gradient ? batch->gradient + pack * 12 * LANES : NULL;
-    double *H = batch->hessian ? batch->hessian + (pack - batch->begin) * 90 * LANES : NULL;
     if (!lane_any(law_acts(batch->params, length))) {
-        if (batch->energy) batch->energy[pack] = 0;
-        for (int k = 0; g && k < 12; k++) lane_store(g + k * LANES, zero);
-        for (int k = 0; H && k < 90; k++) lane_store(H + k * LANES, zero);
+        pair_far(batch, pack);
         return false;
     }
-    if (g || H) {
+    if (batch->gradient || batch->hessian || batch->touch) {
         pair_frame(p->x, &p->pair, p->q);
         length = lane_sqrt(p->pair.D);
     }
@@ -194,10 +224,14 @@ static KERNEL_INLINE void pair_law_eval(const BrioBatch *batch, Pair (*closest)(
     for (int64_t pack = batch->begin; pack < batch->end; pack++) {
         PairBlock p;
         if (!pair_block(batch, pack, 1, closest, &p)) continue;
+        lane n[3] = {p.n.x, p.n.y, p.n.z};
+        if (batch->touch) {
+            pair_touch(p.pair.w, n, -p.b.slope, batch->touch + (pack - batch->begin) * 8 * LANES);
+            continue;
+        }
         if (batch->energy) batch->energy[pack] = p.forbidden ? INFINITY : lane_sum(p.b.value);
         if (batch->gradient) {
             double *g = batch->gradient + pack * 12 * LANES;
-            lane n[3] = {p.n.x, p.n.y, p.n.z};
             for (int k = 0; k < 12; k++)
                 lane_store(g + k * LANES, p.b.slope * p.pair.w[k / 3] * n[k % 3]);
         }

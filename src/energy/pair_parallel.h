@@ -98,7 +98,13 @@ static void parallel_eval(const BrioBatch *batch)
         lane inverse = 1 / eps;
         lane c = vec3l_dot(cross, cross) * inverse;
         lane_mask parallel = lane_lt(c, one);
-        lane m = lane_select(parallel, c * (2 - c), one);
+        lane m = lane_select(parallel, c * (2 - c), one), n[3];
+        to_array(p.n, n);
+        if (batch->touch) {
+            pair_touch(p.pair.w, n, -m * p.b.slope,
+                       batch->touch + (pack - batch->begin) * 8 * LANES);
+            continue;
+        }
         lane m1 = lane_select(parallel, 2 * (1 - c) * inverse, zero);
         lane m2 = lane_select(parallel, -2 * inverse * inverse, zero);
         vec3l none = {zero, zero, zero}, two = vec3l_along(none, lane_set(2), cross),
@@ -106,8 +112,7 @@ static void parallel_eval(const BrioBatch *batch)
         if (batch->energy) batch->energy[pack] = p.forbidden ? INFINITY : lane_sum(m * p.b.value);
         if (batch->gradient) {
             double *g = batch->gradient + pack * 12 * LANES;
-            lane n[3], ce[3], cf[3];
-            to_array(p.n, n);
+            lane ce[3], cf[3];
             to_array(dc[0], ce);
             to_array(dc[1], cf);
             for (int k = 0; k < 12; k++) {

@@ -29,6 +29,11 @@ static void vertices_eval(const BrioBatch *batch)
         Law b = law_at(batch->params, lane_load(batch->rest + pack * LANES), d);
         lane inverse = lane_select(collapsed, zero, 1 / lane_select(collapsed, one, d));
         lane n[3] = {r.x * inverse, r.y * inverse, r.z * inverse};
+        if (batch->touch) {
+            pair_touch((lane[4]){one, -one, zero, zero}, n, -b.slope,
+                       batch->touch + (pack - batch->begin) * 8 * LANES);
+            continue;
+        }
         if (batch->energy)
             batch->energy[pack] =
                 lane_any(law_forbids(batch->params, d)) ? INFINITY : lane_sum(b.value);

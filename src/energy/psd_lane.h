@@ -58,7 +58,7 @@ static PSD_INLINE void psd_round(int n, int round, lane *a, lane *v)
 }
 
 /* a: n x n, row by row, n odd. Jacobi [Golub2013, 8.5] until what is off the diagonal is round-off
- * in all eight; entries that are nothing beside the diagonal are passed over. */
+ * in all eight; entries that are negligible compared with the diagonal are skipped. */
 static PSD_INLINE void psd_project(int n, lane *a)
 {
     lane zero = lane_set(0), one = lane_set(1), v[PSD_MAX * PSD_MAX], size = zero, unscale;

@@ -143,7 +143,7 @@ static BrioStatus word(Parser *p)
                 text);
 }
 
-/* Digits, a point, an exponent: nothing of what strtod takes besides. */
+/* Digits, a point, an exponent; nothing else that strtod accepts. */
 static BrioStatus number(Parser *p)
 {
     const char *start = p->at;

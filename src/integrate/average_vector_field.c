@@ -13,7 +13,7 @@
  * of the midpoint rule, each iteration solves the primitive with a = 2/3 and s = 9/16 h^2 for a
  * target that gives it the gradient R at the last iterate. Its Hessian h^2/4 K(y), y = q_n + 2/3
  * (q - q_n), is that of h^2/2 g where K is linear along the way: sum b_i c_i K(c_i) = K(2/3)/2. So
- * iterations converge the faster, the less K bends along the way. */
+ * iterations converge faster if K changes less along the path. */
 #include "integrator.h"
 
 enum { TARGET, NEXT, VELOCITY, POINT, GRADIENT, MEAN, RESIDUAL, DEFECT, BEFORE };

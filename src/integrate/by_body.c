@@ -338,7 +338,7 @@ static void rigid_part(BrioStepper *s, const BrioByBody *b, const double *v, dou
     brio_stepper_rigid(s, b->q, &(BrioImpulse){b->q, p, 1}, 1, rigid, NULL);
 }
 
-/* The way that contacts do work along is u - beta u1: the rigid motions have that of their mean
+/* Contacts do work along u - beta u1: the rigid motions have that of their mean
  * velocity, shape goes from q_n to q'. */
 static void ways(BrioStepper *s, const BrioByBody *b, double *u, double *u1)
 {
@@ -352,7 +352,8 @@ static void ways(BrioStepper *s, const BrioByBody *b, double *u, double *u1)
     brio__combine(s->system, h / 2, brio_stepper_scratch(s, SHARED), 0, u, u1);
 }
 
-/* The groups that touch at a pose, and the passages of its contacts with both ways. */
+/* The groups that touch at a pose, and the energy that passes through its contacts, for both
+ * displacements. */
 static void contacts_at(BrioStepper *s, const double *q, double time, const double *const way[2],
                         double *const passed[2])
 {

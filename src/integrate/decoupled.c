@@ -394,8 +394,8 @@ static void keep_start(BrioStepper *s, const double *acted, bool unused)
 /* Velocities to start from instead of v, so that backward Euler takes a rigid body that turns to
  * where it is after h, with the forces that this needs: with the way x(h) of such a body,
  * q_n + h started + h^2 a' = q_n + x(h), where a' = (x(2h) - 2 x(h))/h^2 is the acceleration of the
- * end. There its velocity is x(2h)/(2h), up to a turn that the balance mends, and not x(h)/h. The
- * acceleration at q_n is (x(h) + x(-h))/h^2, and h (a' - a_n) is no part of dv. */
+ * end. There its velocity is x(2h)/(2h), up to a rotation that the balance corrects, and not
+ * x(h)/h. The acceleration at q_n is (x(h) + x(-h))/h^2, and h (a' - a_n) is no part of dv. */
 static const double *start_turning(BrioStepper *s, double h, const double *v)
 {
     double *p = brio_stepper_scratch(s, BEFORE), *rigid = brio_stepper_scratch(s, MOTION);

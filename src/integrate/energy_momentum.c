@@ -5,7 +5,7 @@
  *     G = grad P(y) + lambda M d,    y = (q + q')/2,
  *     lambda = (P(q') - P(q) - grad P(y).(q' - q)) / d.M d,
  *
- * where d is what q' - q has beside a rigid motion of each component at y. Then
+ * where d is q' - q without its rigid motion of each component at y. Then
  * G.(q' - q) = P(q') - P(q), because d.M (q' - q) = d.M d: the energy stays. And M d has neither
  * linear nor angular momentum at y: both momenta stay, as with the midpoint rule. (Gonzalez takes
  * the whole of q' - q where angular momentum need not be kept, and the strains of elements where it

@@ -13,8 +13,8 @@
  * momenta by v are rigid motions, and w is the multiplier of angular momentum, which acts on q as
  * the centrifugal force. So they are eliminated before mu = e/(|dq/mu|^2_M + |h dv/mu|^2_M) meets
  * the energy's error e. (Of how angular momentum depends on q, what vibration adds to it is left to
- * the next iterate. The paper lets momenta give way to the energy by slack variables; here they are
- * met exactly.) mu is halved while the error would not shrink or an energy would be infinite.
+ * the next iterate. The paper relaxes momenta in favour of the energy by slack variables; here they
+ * are met exactly.) mu is halved while the error would not shrink or an energy would be infinite.
  *
  * Momenta of the step's own forces: those at its start plus M (w - v) at the pose where the base
  * takes its forces, so that contacts, supports and damping count with their torques. Positions move
@@ -52,7 +52,8 @@ static void mend_momenta(const Projection *p, const double *q, double *v)
     brio_stepper_combine(s, 1, v, 1, rigid, v);
 }
 
-/* One iterate further: from (Q, V) to where the linearised conditions hold, or part of the way. */
+/* One iterate further: from (Q, V) to where the linearised conditions hold, or a fraction of that
+ * step. */
 static bool improve(Projection *p)
 {
     BrioStepper *s = p->s;

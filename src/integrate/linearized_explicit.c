@@ -35,8 +35,8 @@ static const BrioField fields[] = {
      "Inner method: forward needs damping (as published), symplectic does not."},
     {0}};
 
-/* The largest eigenvalue of the symmetric tridiagonal matrix with the diagonal a and b beside it,
- * by counting [Golub2013, 8.4]. */
+/* The largest eigenvalue of the symmetric tridiagonal matrix with the diagonal a and the
+ * subdiagonal b, by counting [Golub2013, 8.4]. */
 static double largest_of_tridiagonal(int n, const double *a, const double *b)
 {
     double low = INFINITY, high = -INFINITY;
@@ -118,15 +118,15 @@ typedef struct Course {
     double *q, *gradient, *d, *v, *earlier_d, *earlier_v;
 } Course;
 
-/* K and the gradient of the pose, and if `anew` the limits of its modes. */
-static BrioStatus linearise(const Course *c, bool anew)
+/* K and the gradient of the pose, and if `again` the limits of its modes. */
+static BrioStatus linearise(const Course *c, bool again)
 {
     BrioStepper *s = c->s;
     double t = brio_stepper_time(s) + c->h - c->left, safety = brio_stepper_value(s, "safety");
     brio_stepper_potential(s, c->q, t, c->gradient);
     BRIO_CHECK(brio_stepper_linearise(s, c->q, t));
     brio_stepper_combine(s, 0, c->d, 0, c->d, c->d);
-    if (!anew) return BRIO_OK;
+    if (!again) return BRIO_OK;
     bool damped = c->form == FORM_SYMPLECTIC && brio_stepper_dampers(s);
     *brio_stepper_memo(s, K0) = safety * largest_eigenvalue(s, false, c->q, c->h);
     *brio_stepper_memo(s, D0) = damped ? safety * largest_eigenvalue(s, true, c->q, c->h) : 0;
@@ -202,8 +202,8 @@ static BrioStatus step(BrioStepper *s, double h)
     brio_stepper_combine(s, 1, brio_stepper_v(s), 0, brio_stepper_v(s), c.v);
     for (int round = 0; round < ROUNDS_MAX; round++) {
         double before = *k0;
-        bool anew = *k0 == 0 || round > 0 || brio_stepper_step(s) % 100 == 0;
-        BRIO_CHECK(linearise(&c, !fixed && anew));
+        bool again = *k0 == 0 || round > 0 || brio_stepper_step(s) % 100 == 0;
+        BRIO_CHECK(linearise(&c, !fixed && again));
         double n = fixed ? ceil(fixed * c.left / h * (1 - 1e-12))
                          : inner_steps(c.left, *k0, *brio_stepper_memo(s, D0));
         if (!(n <= INNER_MAX))

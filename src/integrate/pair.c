@@ -83,7 +83,7 @@ bool brio__tableau_pair_is_explicit(const BrioPair *p)
 
 /* ---- a step at work --------------------------------------------------------------------- */
 
-/* vectors of GMRES beside the first; its restarts; Newton's shortest step */
+/* vectors of GMRES in addition to the first; its restarts; Newton's shortest step */
 enum { KRYLOV = 8, RESTARTS = 6, HALVINGS = 30 };
 static const double linear_tol = 1e-6; /* of the residual of a step of Newton */
 

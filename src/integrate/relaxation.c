@@ -138,7 +138,7 @@ static double relax(Relaxation *r)
         double left = miss(r, gamma), slope = (left / gamma - last / before) / (gamma - before);
         bool closer = fabs(left) < fabs(least);
         if (closer) best = gamma, least = left;
-        /* nothing moves so much that its energy would tell */
+        /* the motion is too small for its energy to be measured */
         if (i == 0 && !(fabs(slope) > 1e4 * r->noise)) break;
         double next = gamma - left / gamma / slope;
         if (!closer || left == 0 || next == gamma || !isfinite(next)) break;

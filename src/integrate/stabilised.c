@@ -228,7 +228,7 @@ static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at
         if (fraction != 0) count(m->s, m->method[i], m->h, m->end[i].q, fraction, m->end[i].left);
     }
     brio_stepper_set_target(m->s, at->target, sign * alpha);
-    /* then the balance of the solve tells the gradient */
+    /* then the balance of the solve gives the gradient */
     bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio_stepper_damped(m->s) &&
                   !brio_stepper_rods(m->s);
     if (isfinite(at->potential) && (alpha < 1 || solved)) {
@@ -668,7 +668,7 @@ BRIO_INTEGRATOR(energy_lagrange){
  * with]. Where the potential alone is above the target, gamma = 0 and the excess stays: positions
  * are never touched, so that nothing bounds the potential. The ledger's alpha is gamma.
  *
- * With `momentum` only what velocities have beside a rigid motion of each component is scaled,
+ * With `momentum` only the part of the velocities that is no rigid motion of a component is scaled,
  * since a correction of the energy should not change momenta [Su2013]: v' = r + gamma (v - u),
  * where u is the rigid motion with the momenta of v and r the one with those of the step's own
  * forces: the momenta at its start and M (v - v_n) at the pose where the base takes its forces (so

@@ -137,7 +137,7 @@ static bool has_thin_bodies(const BrioSystem *system)
     return thin;
 }
 
-/* Whether a vertex is on the other side of an obstacle after the way from `from` to s->state.
+/* Whether a vertex is on the other side of an obstacle after moving from `from` to s->state.
  * Contact by springs forbids nothing. Barriers do, but where an obstacle goes far in a step, the
  * solve may lead a body around it: that is looked at where obstacles had to push. */
 static bool went_through(BrioStepper *s, const BrioState *from)

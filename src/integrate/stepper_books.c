@@ -20,8 +20,9 @@ void brio__stepper_hold(BrioStepper *s, const double *q, double time, int end)
                                    s->fixed[2 * end + 1]);
 }
 
-/* Work of whoever moves the fixed vertices: the mean of the forces at both ends times the way, and
- * what overcomes friction, which is returned also in `rubbed`: friction takes it at once. */
+/* Work of the scripts that move fixed vertices: the mean of the forces at both ends times the
+ * displacement, and what overcomes friction, which is returned also in `rubbed`: friction takes it
+ * at once. */
 static double script_work(BrioStepper *s, const double *q, double h, double *rubbed)
 {
     *rubbed = 0;

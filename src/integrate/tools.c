@@ -85,7 +85,8 @@ double *brio_stepper_memo(BrioStepper *s, int k)
     return k >= 0 && k < (int)BRIO_COUNT(s->state->memo) ? &s->state->memo[k] : NULL;
 }
 
-/* If memory for a vector is lacking, the step works on a vector of another and is then refused. */
+/* If there is no memory for a vector, the step uses the memory of another one and is rejected in
+ * the end. */
 static double *vector_at(BrioStepper *s, int k)
 {
     if (!s->scratch[k]) s->scratch[k] = brio__calloc((size_t)s->state->coordinates, sizeof(double));

@@ -1,7 +1,11 @@
 /* Extended position-based dynamics in substeps [Macklin2016; Macklin2019]: springs as constraints
- * C = |x_b - x_a| - l with the compliance 1/k. A substep of length k = h/substeps goes freely to
- * q + k v + k^2 M^-1 F (weight and damping), and then `iterations` times over all constraints, in
- * their order, each of which moves its own points at once:
+ * C = |x_b - x_a| - l with the compliance 1/k, and tets of stable-neo-hookean [Macklin2021] as two,
+ *
+ *     C_D = sqrt(tr F^T F), compliance 1/(mu V),    C_H = det F - 1 - mu/lambda, 1/(lambda V),
+ *
+ * whose energies add up to V psi up to a constant. A substep of length k = h/substeps goes freely
+ * to q + k v + k^2 M^-1 F (weight and damping), and then `iterations` times over all constraints,
+ * in their order, each of which moves its own points at once:
  *
  *     dlambda = -(C + c lambda)/(sum w |grad C|^2 + c),    c = compliance/k^2,
  *     x += w grad C dlambda,    lambda += dlambda,    w = 1/m;
@@ -13,18 +17,24 @@
  * substeps of one iteration are the better use of the same work [Macklin2019]: the error of an
  * iteration falls with the square of the substep.
  *
+ * The two constraints of a tet are solved together, from 2 x 2 numbers. At rest they oppose each
+ * other, and one after the other they would have to converge to rest in every substep (the paper's
+ * way); together they stay there exactly.
+ *
  * Springs of no length (attachments, hands at the mean of their points) are three constraints, one
  * for each coordinate: their direction means nothing. Planes (contact by penalty) push only:
  * lambda >= 0. Moves of a constraint add up to no momentum and no
  * angular momentum, so free bodies keep the former, and the latter up to the turn of a substep. */
 #include "integrator.h"
 
+#include "brio/tets.h"
+
 enum { Q, V, NEXT, PUSH, LAMBDA };
 
 static const BrioField fields[] = {
     {"substeps", BRIO_INTEGER, "", 20, 1, 100000, 0, "Number of substeps per step."},
     {"iterations", BRIO_INTEGER, "", 1, 1, 100000, 0,
-     "Passes over all springs per substep; more passes come closer to backward Euler."},
+     "Passes over all springs and tets per substep; more passes come closer to backward Euler."},
     {0}};
 
 /* A substep at work. */
@@ -106,6 +116,70 @@ static bool move_springs(Substep *u)
     return true;
 }
 
+/* F = sum x_k slope_k^T and its cofactors, dJ/dF; returns J. */
+static double deform(const Substep *u, const BrioTet *t, double F[3][3], double cofactor[3][3])
+{
+    memset(F, 0, 9 * sizeof(double));
+    for (int k = 0; k < 4; k++) {
+        const double *x = t->coordinate[k] >= 0 ? u->q + t->coordinate[k] : u->x + 3 * t->vertex[k];
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) F[r][c] += x[r] * t->slope[k][c];
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            int a = (r + 1) % 3, b = (r + 2) % 3, d = (c + 1) % 3, e = (c + 2) % 3;
+            cofactor[r][c] = F[a][d] * F[b][e] - F[a][e] * F[b][d];
+        }
+    return F[0][0] * cofactor[0][0] + F[0][1] * cofactor[0][1] + F[0][2] * cofactor[0][2];
+}
+
+static bool move_tet(Substep *u, const BrioTet *t)
+{
+    double F[3][3], cofactor[3][3], J = deform(u, t, F, cofactor), size = 0;
+    double slope[2][4][3], A[2][2] = {{0}}, b[2], change[2];
+    double *lambda[2] = {next_lambda(u), next_lambda(u)};
+    if (!lambda[0] || !lambda[1]) return false;
+    for (int i = 0; i < 9; i++) size += F[i / 3][i % 3] * F[i / 3][i % 3];
+    size = sqrt(size);
+    if (!(size > 0)) return true; /* all vertices at one point: there is no direction */
+    for (int k = 0; k < 4; k++) {
+        double w = t->coordinate[k] >= 0 ? 1 / t->mass[k] : 0;
+        for (int r = 0; r < 3; r++) {
+            slope[0][k][r] = slope[1][k][r] = 0;
+            for (int c = 0; c < 3; c++) {
+                slope[0][k][r] += F[r][c] / size * t->slope[k][c];
+                slope[1][k][r] += cofactor[r][c] * t->slope[k][c];
+            }
+            for (int i = 0; i < 2; i++)
+                for (int j = 0; j < 2; j++) A[i][j] += w * slope[i][k][r] * slope[j][k][r];
+        }
+    }
+    const double C[2] = {size, J - 1 - t->mu / t->lambda}, stiffness[2] = {t->mu, t->lambda};
+    for (int i = 0; i < 2; i++) {
+        double c = 1 / (stiffness[i] * t->volume * u->k * u->k);
+        A[i][i] += c;
+        b[i] = -(C[i] + c * *lambda[i]);
+    }
+    double det = A[0][0] * A[1][1] - A[0][1] * A[1][0];
+    change[0] = (A[1][1] * b[0] - A[0][1] * b[1]) / det;
+    change[1] = (A[0][0] * b[1] - A[1][0] * b[0]) / det;
+    for (int i = 0; i < 2; i++) {
+        *lambda[i] += change[i];
+        for (int k = 0; k < 4; k++)
+            for (int r = 0; t->coordinate[k] >= 0 && r < 3; r++)
+                u->q[t->coordinate[k] + r] += change[i] / t->mass[k] * slope[i][k][r];
+    }
+    return true;
+}
+
+static bool move_tets(Substep *u)
+{
+    BrioTet tet;
+    for (int64_t i = 0; brio_stepper_tet(u->s, i, &tet); i++)
+        if (!move_tet(u, &tet)) return false;
+    return true;
+}
+
 static bool move_hands(Substep *u)
 {
     BrioPull pull;
@@ -161,10 +235,10 @@ static BrioStatus advance(BrioStepper *s, double k, double time, double share, i
         if (brio_stepper_stopped(s, i)) return BRIO_STOPPED;
         u.slot = 0;
         u.first = i == 0;
-        if (!move_springs(&u) || !move_hands(&u) || !move_planes(&u))
+        if (!move_springs(&u) || !move_tets(&u) || !move_hands(&u) || !move_planes(&u))
             return brio_stepper_fail(s, BRIO_ERROR_UNSUPPORTED,
-                                     "xpbd has room for 36 springs and contacts per coordinate of "
-                                     "a vertex, and there are more; use another integrator");
+                                     "xpbd has room for 36 constraints per coordinate of a vertex, "
+                                     "and there are more; use another integrator");
     }
     brio_stepper_combine(s, 1 / k, next, -1 / k, q, v);
     brio_stepper_combine(s, 1, next, 0, next, q);
@@ -189,9 +263,9 @@ static BrioStatus step(BrioStepper *s, double h)
 BRIO_INTEGRATOR(xpbd){
     .name = "xpbd",
     .summary = "Position-based with compliance, in substeps: an approximate backward Euler without "
-               "matrices. Springs only.",
+               "matrices. Springs, and solids of stable-neo-hookean.",
     .citation = "Macklin2016",
-    .traits = BRIO_IMPLICIT | BRIO_SPRINGS_ONLY,
+    .traits = BRIO_IMPLICIT | BRIO_SPRINGS_ONLY | BRIO_TAKES_TETS,
     .fields = fields,
     .step = step,
 };

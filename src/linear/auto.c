@@ -25,7 +25,7 @@ extern const BrioLinearType brio__solver_multilevel;
 typedef struct Auto {
     const BrioLinearType *type;
     void *self;
-    void *direct; /* ldlt beside multilevel, made when it is needed first; NULL: not yet */
+    void *direct; /* ldlt in addition to multilevel, created when first needed; NULL: not yet */
     bool fell_back;
     double *b; /* of multilevel: the right-hand side, which the solution overwrites */
 } Auto;

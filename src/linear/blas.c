@@ -1,7 +1,7 @@
 /* Loads CHOLMOD, and with it a BLAS and a LAPACK, when they are needed first, and talks to OpenBLAS
  * or BLIS through dlsym: none of them is needed to start brio.
  *
- * OpenBLAS reads its settings from the environment, while it is loaded. setenv is no way to make
+ * OpenBLAS reads its settings from the environment, while it is loaded. setenv cannot make
  * them in a library: another thread that reads the environment meanwhile may read memory that was
  * freed, and programs started later inherit what was set. Here a second array of the same texts,
  * with ours in front, takes the place of the environment while the libraries are loaded, and is

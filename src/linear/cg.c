@@ -1,7 +1,7 @@
 /* Conjugate gradients [Hestenes1952], preconditioned by P.
  *
  * Stops when sqrt(r.P r) <= tol sqrt(b.P b). The residual of the recurrence drifts away from b - A
- * x by round-off, so it is computed anew at the end, unless the iterations were few and the
+ * x by round-off, so it is computed again at the end, unless the iterations were few and the
  * tolerance is far from round-off: if the true one is too large, the iteration starts again from
  * there, and gives up when that no longer helps. All sums are in fixed order: the
  * same bits for any number of threads. */

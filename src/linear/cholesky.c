@@ -29,7 +29,7 @@ static void start_common(const BrioCholmod *call, cholmod_common *common)
     call->start(common);
     common->print = 0;
     common->error_handler = NULL;
-    common->try_catch = 1; /* no messages: the status tells all */
+    common->try_catch = 1; /* no messages: the status is enough */
     common->useGPU = 0;    /* a GPU sums in another order */
 }
 

@@ -80,7 +80,7 @@ typedef struct BrioLinearOptions {
 typedef struct BrioLinearStats {
     double factor_nonzeros; /* of L, 0 for iterative solvers */
     double factor_flops;
-    double bytes;       /* held by the solver, beside the matrix */
+    double bytes;       /* allocated by the solver, without the matrix */
     int64_t iterations; /* total so far */
 } BrioLinearStats;
 
@@ -101,7 +101,7 @@ typedef struct BrioLinearType {
     bool inexact;    /* Newton may ask for less accuracy than options.tol while it is far away */
     bool multiplies; /* calls brio__matrix_multiply: the matrix comes with its rows */
     /* Of a solver for several processes: adds up the contributions to A that they have, and the
-     * blocks beside its pattern (which may be NULL). In place of factor; may change values of A. */
+     * blocks outside its pattern (which may be NULL). Instead of factor; may change values of A. */
     BrioStatus (*factor_partitions)(void *self, BrioMatrix *A, struct BrioOverlay *overlay);
 } BrioLinearType;
 
@@ -116,7 +116,7 @@ typedef struct BrioLinear {
     BrioLinearOptions options;
     double *permuted;            /* scratch for right-hand sides */
     int columns;                 /* that it holds, two at least */
-    struct BrioOverlay *overlay; /* blocks beside the pattern of A (overlay.h); NULL: never any */
+    struct BrioOverlay *overlay; /* blocks outside the pattern of A (overlay.h); NULL: never any */
     struct BrioLinear *factored; /* what the last factorisation took: this, or the joined matrix */
     int64_t joined_iterations;   /* of all joined matrices that there were */
     /* of coordinate blocks: bits of coordinates that do not move, whose rows and columns count as

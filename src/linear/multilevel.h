@@ -78,7 +78,7 @@ typedef struct BrioHierarchy {
     /* of the finest level: what joined blocks leave of a vector, and their part of it; NULL: there
      * are none */
     double *rest, *before;
-    double *ap;   /* A P of the level at hand */
+    double *ap;   /* A P of the current level */
     double scale; /* of the finest matrix, so that single precision has room: a power of 2 */
     double bytes;
 } BrioHierarchy;

@@ -1,5 +1,5 @@
-/* A hash table of overlay blocks, and the joined matrix that is factored: its pattern is made anew
- * only when a block has no place. */
+/* A hash table of overlay blocks, and the joined matrix that is factored: its pattern is built
+ * again only when a block has no place. */
 #include "overlay.h"
 #include "order.h"
 
@@ -27,7 +27,7 @@ struct BrioOverlay {
     uint64_t table_size; /* a power of two */
     int32_t *table;      /* open addressing: 1 + index of a key, 0 for none */
     bool any;
-    uint64_t keys; /* tells these keys from those that were forgotten */
+    uint64_t keys; /* distinguishes these keys from forgotten ones */
     /* the joined matrix */
     BrioLinear *joined;
     int64_t joined_count, joined_room;
@@ -185,9 +185,10 @@ BrioStatus brio__overlay_add(BrioOverlay *e, int32_t a, int32_t b, const double 
 
 int64_t brio__overlay_index(BrioOverlay *e, int32_t a, int32_t b) { return find(e, a, b); }
 
-int64_t brio__overlay_find(const BrioOverlay *e, int32_t a, int32_t b)
+int64_t brio__overlay_find(const BrioOverlay *e, int32_t a, int32_t b, int64_t guess)
 {
-    return look_up(e, key_of(a, b));
+    uint64_t key = key_of(a, b);
+    return guess < e->count && e->key[guess] == key ? guess : look_up(e, key);
 }
 
 double *brio__overlay_values(BrioOverlay *e) { return e->value; }
@@ -369,7 +370,7 @@ static BrioStatus analyse(BrioOverlay *e, int64_t new_keys, const BrioLinear *li
     return status;
 }
 
-/* Finds a place for every key, in a joined matrix made anew if the one at hand has another pattern.
+/* Finds a place for every key, in a new joined matrix if the current one has another pattern.
  * Keys of blocks that A has do not change it: contacts with a plane never do. */
 static BrioStatus find_places(BrioOverlay *e, const BrioLinear *linear)
 {

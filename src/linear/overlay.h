@@ -1,4 +1,4 @@
-/* Blocks that come and go beside the fixed pattern of a matrix: contacts.
+/* Blocks outside the fixed pattern of a matrix, which change with contacts.
  *
  * The matrix A keeps its pattern, its order and the places that elements were planned into. Overlay
  * blocks are summed here, in a table keyed by their two coordinate blocks; a factorisation then
@@ -10,7 +10,7 @@
  *
  * What is factored must be a function of the step alone, not of what came before it, so a step
  * begins by forgetting all keys; a joined matrix that has just the right pattern is taken again,
- * which gives the same bits as making it anew. */
+ * which gives the same bits as building it again. */
 #ifndef BRIO_OVERLAY_H
 #define BRIO_OVERLAY_H
 
@@ -31,8 +31,9 @@ BrioStatus brio__overlay_reserve(BrioOverlay *overlay, int32_t a, int32_t b);
  * and a number that is another one after keys were forgotten: until then indices stay. What was
  * changed has to be touched. */
 int64_t brio__overlay_index(BrioOverlay *overlay, int32_t a, int32_t b);
-/* The same, but -1 if there is none: several threads may ask at a time. */
-int64_t brio__overlay_find(const BrioOverlay *overlay, int32_t a, int32_t b);
+/* The same, but -1 if there is none: several threads may ask at a time. `guess`: where it may be.
+ */
+int64_t brio__overlay_find(const BrioOverlay *overlay, int32_t a, int32_t b, int64_t guess);
 double *brio__overlay_values(BrioOverlay *overlay);
 uint64_t brio__overlay_keys(const BrioOverlay *overlay);
 void brio__overlay_touch(BrioOverlay *overlay);

@@ -60,7 +60,7 @@ static inline int32_t brio__panel_height(const BrioPanels *L, int32_t s)
 
 /* map[row] = its place in the panel of s. */
 void brio__panel_map(const BrioPanels *L, int32_t s, int32_t *map);
-/* The values of A in block columns [begin, end) of the panel of s, and zeros beside them. */
+/* The values of A in block columns [begin, end) of the panel of s, and zeros in between. */
 void brio__panel_load(const BrioPanels *L, const BrioMatrix *A, int32_t s, const int32_t *map,
                       int32_t begin, int32_t end);
 

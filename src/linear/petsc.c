@@ -5,7 +5,7 @@
  * Each process has the contribution to A that its elements give, in rows of its own and of ghosts.
  * Blocks in rows of ghosts are sent to their owners, who add up what they have and what they
  * receive in the order of processes: PETSc's own way of doing that adds messages as they come in,
- * which gives other last bits in every run. Blocks beside the pattern of A (contacts) get places
+ * which gives other last bits in every run. Blocks outside the pattern of A (contacts) get places
  * when they first appear, and keep them while they come and go.
  *
  * The interpolation of the multigrid is kept from solve to solve until it has become too old to be
@@ -53,7 +53,7 @@ typedef struct Petsc {
     Mat A;
     KSP ksp, plain; /* plain: with a simple preconditioner; NULL until it is needed */
     Vec b, x;
-    int64_t key_count; /* blocks beside the pattern that have places: sorted */
+    int64_t key_count; /* blocks outside the pattern that have places: sorted */
     uint64_t *key;
     PetscInt *rows; /* scratch: of the longest column */
     double *values, *key_value;
@@ -551,7 +551,7 @@ static PetscErrorCode run(Petsc *s, KSP ksp, KSPConvergedReason *reason)
 }
 
 /* A step along which x.A x < 0 shows that the matrix is not definite; all other trouble is the
- * preconditioner's, which is then made anew or done without. */
+ * preconditioner's, which is then built again or not used. */
 static PetscErrorCode run_safely(Petsc *s, KSPConvergedReason *reason)
 {
     PetscCall(run(s, s->ksp, reason));

@@ -24,6 +24,7 @@
 #include "left.h"
 #include "order.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -52,12 +53,13 @@ static inline int64_t strip_rows(int64_t height, int64_t width, int64_t row)
 }
 
 typedef struct Kernels {
-    void (*forward)(int64_t height, int64_t width, const void *piece, const int32_t *place,
-                    double *local, double *scratch);
-    void (*backward)(int64_t height, int64_t width, const void *piece, int64_t count,
-                     const void *next_piece, const int32_t *place, double *local, double *scratch);
-    void (*finish)(int64_t rows, int64_t columns, int64_t stride, const double *L, double *strip,
-                   void *piece, int64_t at);
+    void (*forward)(int64_t height, int64_t width, const void *piece, const double *scale,
+                    const int32_t *place, double *local, double *scratch);
+    void (*backward)(int64_t height, int64_t width, const void *piece, const double *scale,
+                     int64_t count, const void *next_piece, const int32_t *place, double *local,
+                     double *scratch);
+    void (*finish)(int64_t rows, int64_t columns, int64_t stride, const double *L,
+                   const double *scale, double *strip, void *piece, int64_t at);
 } Kernels;
 
 #define KERNEL(name) name##_double_baseline
@@ -104,11 +106,56 @@ typedef struct Kernels {
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
 #undef KERNEL_512
+
+/* ---- numbers of sixteen bits ------------------------------------------------------------ */
+
+/* Eight doubles times a factor, within what sixteen bits hold. */
+__attribute__((target("avx2,f16c"))) static void store_half(uint16_t *to, const double *from,
+                                                            double factor)
+{
+    const __m256d most = _mm256_set1_pd(65504), least = _mm256_set1_pd(-65504);
+    for (int k = 0; k < 8; k += 4) {
+        __m256d four = _mm256_mul_pd(_mm256_loadu_pd(from + k), _mm256_set1_pd(factor));
+        four = _mm256_max_pd(_mm256_min_pd(four, most), least);
+        _mm_storel_epi64((__m128i *)(to + k),
+                         _mm_cvtps_ph(_mm256_cvtpd_ps(four), _MM_FROUND_TO_NEAREST_INT));
+    }
+}
+
+#define KERNEL(name) name##_half_avx2
+#define KERNEL_TARGET __attribute__((target("avx2,fma,f16c")))
+#define KERNEL_LANES 8
+#define KERNEL_FMA(a, b, c) \
+    ((Vector_half_avx2)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define KERNEL_VALUE float
+#define KERNEL_STORED uint16_t
+#define KERNEL_LOAD(p) ((Vector_half_avx2)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p))))
+#define KERNEL_STORE store_half
+#include "scalar_kernel.h"
+#define KERNEL_512
+#define KERNEL(name) name##_half_avx512
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,f16c")))
+#define KERNEL_LANES 16
+#define KERNEL_FMA(a, b, c) \
+    ((Vector_half_avx512)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define KERNEL_VALUE float
+#define KERNEL_STORED uint16_t
+#define KERNEL_LOAD(p) \
+    ((Vector_half_avx512)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(p))))
+#define KERNEL_STORE store_half
+#include "scalar_kernel.h"
+#undef KERNEL_512
 #endif
 
-static const Kernels *choose_kernels(bool single)
+/* NULL: this machine has none for numbers of that size. */
+static const Kernels *choose_kernels(BrioScalarPrecision precision)
 {
-    if (single)
+#if defined(__x86_64__)
+    if (precision == BRIO_SCALAR_HALF && __builtin_cpu_supports("f16c"))
+        return BRIO_BY_ISA(NULL, &kernels_half_avx2, &kernels_half_avx512);
+#endif
+    if (precision == BRIO_SCALAR_HALF) return NULL;
+    if (precision == BRIO_SCALAR_SINGLE)
         return BRIO_BY_ISA(&kernels_float_baseline, &kernels_float_avx2, &kernels_float_avx512);
     return BRIO_BY_ISA(&kernels_double_baseline, &kernels_double_avx2, &kernels_double_avx512);
 }
@@ -157,10 +204,11 @@ struct BrioScalarPattern {
 struct BrioScalarFactor {
     BrioScalarPattern *pattern;
     const Kernels *kernels;
-    bool single;
+    size_t number;   /* bytes of a number of P */
     int64_t version; /* with which factorisation of the pattern; 0: none */
     void *value;
-    double *local; /* vectors of the nodes: four numbers a row, of which three count */
+    double *scale; /* powers of two taken out of the columns of P, half precision only */
+    double *local; /* vectors of the nodes: four numbers per row, of which three count */
     /* children of each node that are not done forward; nodes that may go backward, -1 where none is
      * known yet */
     atomic_int *pending, *queue;
@@ -228,7 +276,7 @@ static int32_t height_of(const BrioPanels *L, int32_t s)
     return (int32_t)(L->row_start[s + 1] - L->row_start[s]);
 }
 
-/* The next supernode on the way to the root; -1: none. */
+/* The next supernode towards the root; -1: none. */
 static int32_t parent_of(const BrioPanels *L, int32_t s)
 {
     return height_of(L, s) > width_of(L, s) ? L->owner[L->row[L->row_start[s] + width_of(L, s)]]
@@ -295,7 +343,7 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
         node_of[s] = shared && below_top ? -1 : -2;
         p->nodes += node_of[s] == -1;
     }
-    if (!shared) p->nodes = 1; /* all of it, beside the root */
+    if (!shared) p->nodes = 1; /* all of it, in addition to the root */
     p->nodes++;
     p->node = brio__calloc((size_t)p->nodes, sizeof *p->node);
     p->child = brio__alloc((size_t)p->nodes, sizeof *p->child);
@@ -422,22 +470,25 @@ BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *
  * those that fill up the last ones */
 enum { SCRATCH = (PIECE + 4) * STRIP };
 
-BrioStatus brio__scalar_factor_create(BrioScalarPattern *p, bool single_precision,
+BrioStatus brio__scalar_factor_create(BrioScalarPattern *p, BrioScalarPrecision precision,
                                       BrioScalarFactor **factor)
 {
     *factor = NULL;
     BrioScalarFactor *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
     f->pattern = p;
-    f->single = single_precision;
-    f->kernels = choose_kernels(single_precision);
-    f->value =
-        brio__calloc((size_t)p->values + UNIT, single_precision ? sizeof(float) : sizeof(double));
+    if (precision == BRIO_SCALAR_HALF && !choose_kernels(precision)) precision = BRIO_SCALAR_SINGLE;
+    f->number = precision == BRIO_SCALAR_DOUBLE ? 8 : precision == BRIO_SCALAR_SINGLE ? 4 : 2;
+    f->kernels = choose_kernels(precision);
+    /* the last vector that is loaded may be half empty */
+    f->value = brio__calloc((size_t)p->values + 2 * UNIT, f->number);
+    f->scale = precision == BRIO_SCALAR_HALF ? brio__alloc((size_t)p->n, sizeof *f->scale) : NULL;
     f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
     f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
     f->queue = brio__alloc((size_t)p->nodes, sizeof *f->queue);
     f->workers = BRIO_MIN(brio_threads(), MAX_WORKERS);
-    bool allocated = f->value && f->local && f->pending && f->queue;
+    bool allocated = f->value && f->local && f->pending && f->queue &&
+                     (f->scale || precision != BRIO_SCALAR_HALF);
     for (int w = 0; w < f->workers && allocated; w++) {
         f->scratch[w] = brio__calloc(SCRATCH, sizeof *f->scratch[w]);
         allocated = f->scratch[w] != NULL;
@@ -454,11 +505,28 @@ void brio__scalar_factor_free(BrioScalarFactor *f)
 {
     if (!f) return;
     brio__free(f->value);
+    brio__free(f->scale);
     brio__free(f->local);
     brio__free(f->pending);
     brio__free(f->queue);
     for (int w = 0; w < f->workers; w++) brio__free(f->scratch[w]);
     brio__free(f);
+}
+
+/* What is taken out of each column of a piece, whose diagonal is 1/L_jj: a power of two that leaves
+ * that at 128 to 256. Sixteen bits hold 256 times more, and with all of their digits a
+ * four-millionth. */
+static double *make_scale(const BrioScalarFactor *f, const Piece *piece, const double *diagonal,
+                          int64_t stride)
+{
+    if (!f->scale) return NULL;
+    double *scale = f->scale + f->pattern->L.first[piece->supernode] + piece->first;
+    for (int64_t j = 0; j < piece->width; j++) {
+        int exponent;
+        frexp(1 / diagonal[(stride + 1) * j], &exponent);
+        scale[j] = ldexp(1, exponent - 8);
+    }
+    return scale;
 }
 
 /* P L_JJ = [I; -L_BJ], strip by strip, the last column first. */
@@ -468,6 +536,7 @@ static void make_piece(const BrioScalarFactor *f, const Piece *piece, double *st
     int64_t stride = height_of(L, piece->supernode), at = piece->value;
     /* L_JJ */
     const double *from = L->value + L->panel[piece->supernode] + (stride + 1) * piece->first;
+    const double *scale = make_scale(f, piece, from, stride);
     for (int64_t row = 0, rows; row < piece->height; row += rows) {
         rows = strip_rows(piece->height, piece->width, row);
         int64_t columns = BRIO_MIN(piece->width, row + rows);
@@ -479,7 +548,7 @@ static void make_piece(const BrioScalarFactor *f, const Piece *piece, double *st
             for (int64_t i = own; i < filled; i++) column[i] = -from[stride * j + row + i];
             for (int64_t i = filled; i < rows; i++) column[i] = 0;
         }
-        f->kernels->finish(rows, columns, stride, from, strip, f->value, at);
+        f->kernels->finish(rows, columns, stride, from, scale, strip, f->value, at);
         at += rows * columns;
     }
 }
@@ -549,8 +618,12 @@ typedef struct Solve {
 
 static const void *number_at(const BrioScalarFactor *f, int64_t at)
 {
-    return f->single ? (const void *)((const float *)f->value + at)
-                     : (const void *)((const double *)f->value + at);
+    return (const char *)f->value + f->number * (size_t)at;
+}
+
+static const double *scale_of(const BrioScalarFactor *f, const Piece *piece)
+{
+    return f->scale ? f->scale + f->pattern->L.first[piece->supernode] + piece->first : NULL;
 }
 
 static void forward_node(const Solve *solve, const Node *node, double *scratch)
@@ -575,7 +648,7 @@ static void forward_node(const Solve *solve, const Node *node, double *scratch)
     for (int64_t k = node->piece; k < node->piece_end; k++) {
         const Piece *piece = &p->piece[k];
         f->kernels->forward(piece->height, piece->width, number_at(f, piece->value),
-                            p->place + piece->place, local, scratch);
+                            scale_of(f, piece), p->place + piece->place, local, scratch);
     }
 }
 
@@ -592,8 +665,8 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     for (int64_t k = node->piece_end - 1; k >= node->piece; k--) {
         const Piece *piece = &p->piece[k], *next = &p->piece[BRIO_MAX(k - 1, 0)];
         f->kernels->backward(piece->height, piece->width, number_at(f, piece->value),
-                             piece[1].value - piece->value, number_at(f, next->value),
-                             p->place + piece->place, local, scratch);
+                             scale_of(f, piece), piece[1].value - piece->value,
+                             number_at(f, next->value), p->place + piece->place, local, scratch);
     }
     const int32_t *order = p->order + node->column;
     for (int32_t i = 0; i < columns; i++) {
@@ -658,7 +731,8 @@ static void work(void *context, int64_t begin, int64_t end)
 #if defined(__x86_64__)
     enum { TINY_RESULTS_ARE_ZERO = 0x8000, TINY_OPERANDS_ARE_ZERO = 0x0040 };
     unsigned before = _mm_getcsr();
-    if (solve->factor->single) _mm_setcsr(before | TINY_RESULTS_ARE_ZERO | TINY_OPERANDS_ARE_ZERO);
+    if (solve->factor->number < 8)
+        _mm_setcsr(before | TINY_RESULTS_ARE_ZERO | TINY_OPERANDS_ARE_ZERO);
     solve_nodes(solve, begin);
     _mm_setcsr(before);
 #else
@@ -677,10 +751,12 @@ void brio__scalar_solve(const BrioScalarFactor *f, const double *b, double *x)
     brio__parallel_for(BRIO_MIN(f->workers, p->leaves), 1, work, &solve);
 }
 
+double brio__scalar_numbers(const BrioScalarPattern *p) { return (double)p->values; }
+
 void brio__scalar_stats(const BrioScalarFactor *f, BrioScalarStats *stats)
 {
     const BrioScalarPattern *p = f->pattern;
-    double number = f->single ? 4 : 8, indices = 0;
+    double number = (double)f->number, indices = 0;
     for (int64_t k = 0; k < p->pieces; k++) indices += p->piece[k].height;
     *stats = (BrioScalarStats){
         .nonzeros = p->L.blocks, .stored = (double)p->values, .flops = p->L.flops};

@@ -14,14 +14,23 @@ typedef struct BrioScalarPattern BrioScalarPattern;
 /* The graph of A: full adjacency without the diagonal, in any order; no neighbour twice. */
 BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *neighbour,
                                 BrioScalarPattern **pattern);
-void brio__scalar_pattern_free(BrioScalarPattern *pattern); /* after its factors */
+void brio__scalar_pattern_free(BrioScalarPattern *pattern);    /* after its factors */
+double brio__scalar_numbers(const BrioScalarPattern *pattern); /* that a factor keeps */
 
 /* The numbers of one matrix, ready for solves. */
 typedef struct BrioScalarFactor BrioScalarFactor;
-/* single_precision: the factor is kept in float, half the bytes, and multiplied in float; it is
- * made, and the vectors are kept and added, in double. The backward error is then below 1e-7
- * instead of 1e-15: enough where the solution is a correction whose residual is taken in double. */
-BrioStatus brio__scalar_factor_create(BrioScalarPattern *pattern, bool single_precision,
+/* Single: the factor is kept in float, half the bytes, and multiplied in float; it is made, and the
+ * vectors are kept and added, in double. The backward error is then below 1e-7 instead of 1e-15:
+ * enough where the solution is a correction whose residual is taken in double. Half: the factor is
+ * kept in sixteen bits (11 digits of the binary mantissa, a power of two for each column) and
+ * multiplied in float, with a backward error of about 1e-3. What is solved is in each case exactly
+ * symmetric and positive definite. Machines without such numbers take single for half. */
+typedef enum BrioScalarPrecision {
+    BRIO_SCALAR_DOUBLE,
+    BRIO_SCALAR_SINGLE,
+    BRIO_SCALAR_HALF
+} BrioScalarPrecision;
+BrioStatus brio__scalar_factor_create(BrioScalarPattern *pattern, BrioScalarPrecision precision,
                                       BrioScalarFactor **factor);
 void brio__scalar_factor_free(BrioScalarFactor *factor);
 /* diagonal: n; off: one value for each entry of neighbour[], the same for (i,j) and (j,i). In

@@ -4,10 +4,12 @@
  *
  *     KERNEL(name)      the name with the set's and the type's suffix
  *     KERNEL_TARGET     function attribute
- *     KERNEL_VALUE      type of the numbers of P, of products and of their sums within a piece:
- *                       double or float
+ *     KERNEL_VALUE      type of products and of their sums within a piece: double or float
  *     KERNEL_LANES      of them in a vector
  *     KERNEL_FMA(a,b,c) a*b + c on vectors
+ *     KERNEL_STORED     type of the numbers of P; left out: KERNEL_VALUE
+ *     KERNEL_LOAD(p)    a vector of them as KERNEL_VALUE, and
+ *     KERNEL_STORE(p, from, factor)  eight doubles times a factor; where KERNEL_STORED is given
  *
  * Lanes are rows of P. P is cut into strips (strip_rows), each stored by columns, so that both
  * directions read it from beginning to end. A strip that ends at row r has no more than r columns,
@@ -22,6 +24,14 @@ typedef KERNEL_VALUE KERNEL(Vector) __attribute__((vector_size(sizeof(KERNEL_VAL
 
 #define INLINE KERNEL_TARGET static inline __attribute__((always_inline))
 #define LOAD(p) (*(const KERNEL(Vector) *)(p))
+#ifdef KERNEL_STORED
+#define LOAD_STORED(p) KERNEL_LOAD(p)
+#define SCALED 1 /* columns have powers of two taken out of them */
+#else
+#define KERNEL_STORED KERNEL_VALUE
+#define LOAD_STORED(p) LOAD(p)
+#define SCALED 0
+#endif
 #define ALL(s) ((s) - (KERNEL(Vector)){0})
 
 /* ---- rows to lanes and back ------------------------------------------------------------- */
@@ -186,7 +196,7 @@ INLINE void KERNEL(reduce)(const KERNEL(Vector) * sum, double *own)
 /* clang-format takes KERNEL(name)(...) for a declaration */
 /* clang-format off */
 INLINE void KERNEL(forward_rows)(const int vectors, const int phases, const bool half, int64_t rows,
-                                 int64_t columns, const KERNEL_VALUE *P, const KERNEL_VALUE *x,
+                                 int64_t columns, const KERNEL_STORED *P, const KERNEL_VALUE *x,
                                  const int32_t *place, double *local)
 {
     KERNEL(Vector) sum[4][3][4] = {{{{0}}}};
@@ -200,7 +210,7 @@ INLINE void KERNEL(forward_rows)(const int vectors, const int phases, const bool
                 __builtin_prefetch(P + rows * (j + phase) + line + AHEAD / sizeof *P);
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; v++) {
-                KERNEL(Vector) p = LOAD(P + rows * (j + phase) + v * KERNEL_LANES);
+                KERNEL(Vector) p = LOAD_STORED(P + rows * (j + phase) + v * KERNEL_LANES);
                 sum[phase][0][v] = KERNEL_FMA(p, a, sum[phase][0][v]);
                 sum[phase][1][v] = KERNEL_FMA(p, b, sum[phase][1][v]);
                 sum[phase][2][v] = KERNEL_FMA(p, c, sum[phase][2][v]);
@@ -209,7 +219,7 @@ INLINE void KERNEL(forward_rows)(const int vectors, const int phases, const bool
     for (; j < columns; j++)
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
-            KERNEL(Vector) p = LOAD(P + rows * j + v * KERNEL_LANES);
+            KERNEL(Vector) p = LOAD_STORED(P + rows * j + v * KERNEL_LANES);
 #pragma GCC unroll 3
             for (int r = 0; r < 3; r++)
                 sum[0][r][v] = KERNEL_FMA(p, ALL(x[4 * j + r]), sum[0][r][v]);
@@ -227,15 +237,16 @@ INLINE void KERNEL(forward_rows)(const int vectors, const int phases, const bool
 /* clang-format on */
 
 /* With x_J the first `width` rows of place[], which follow each other: x_J = 0, then all rows of
- * place[] += P x_J as it was. */
+ * place[] += P x_J as it was. `scale`: what was taken out of each column. */
 KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const void *piece,
-                                          const int32_t *place, double *local, double *scratch)
+                                          const double *scale, const int32_t *place, double *local,
+                                          double *scratch)
 {
-    const KERNEL_VALUE *P = piece;
+    const KERNEL_STORED *P = piece;
     KERNEL_VALUE *x = (KERNEL_VALUE *)scratch;
     double *own = local + 4 * (int64_t)place[0];
     for (int64_t i = 0; i < 4 * width; i++) {
-        x[i] = (KERNEL_VALUE)own[i];
+        x[i] = (KERNEL_VALUE)(SCALED ? own[i] * scale[i / 4] : own[i]);
         own[i] = 0;
     }
     for (int64_t begin = 0, rows; begin < height; begin += rows, place += rows) {
@@ -262,7 +273,7 @@ KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const v
 /* sum[4 j + r] (+)= lanes of column j of P times coordinate r of the rows of place[]; columns from
  * `known` on have no sum yet. */
 INLINE void KERNEL(backward_rows)(const int vectors, const bool half, int64_t rows, int64_t known,
-                                  int64_t columns, const KERNEL_VALUE *P, const char *next,
+                                  int64_t columns, const KERNEL_STORED *P, const char *next,
                                   const double *local, const int32_t *place, KERNEL(Vector) * sum)
 {
     KERNEL(Vector) z[4][3];
@@ -277,7 +288,7 @@ INLINE void KERNEL(backward_rows)(const int vectors, const bool half, int64_t ro
             __builtin_prefetch(next + line);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
-            KERNEL(Vector) p = LOAD(P + v * KERNEL_LANES);
+            KERNEL(Vector) p = LOAD_STORED(P + v * KERNEL_LANES);
 #pragma GCC unroll 3
             for (int r = 0; r < 3; r++) s[r] = KERNEL_FMA(p, z[v][r], s[r]);
         }
@@ -291,14 +302,15 @@ INLINE void KERNEL(backward_rows)(const int vectors, const bool half, int64_t ro
 /* clang-format takes KERNEL(name)(...) for a declaration */
 /* clang-format off */
 KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const void *piece,
-                                           int64_t count, const void *next_piece,
-                                           const int32_t *place, double *local, double *scratch)
+                                           const double *scale, int64_t count,
+                                           const void *next_piece, const int32_t *place,
+                                           double *local, double *scratch)
 {
     enum { TOGETHER = KERNEL(TOGETHER) };
-    const KERNEL_VALUE *P = piece;
+    const KERNEL_STORED *P = piece;
     KERNEL(Vector) *sum = (KERNEL(Vector) *)scratch;
     double *own = local + 4 * (int64_t)place[0], last[4 * TOGETHER];
-    const KERNEL_VALUE *end = P + count;
+    const KERNEL_STORED *end = P + count;
     int64_t known = 0, size = (int64_t)sizeof *P;
     for (int64_t begin = 0, rows; begin < height; begin += rows, place += rows) {
         rows = strip_rows(height, width, begin);
@@ -335,6 +347,7 @@ KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const 
         KERNEL(reduce)(sum + 4 * j, last);
         memcpy(own + 4 * j, last, 4 * sizeof *own * (size_t)(width - j));
     }
+    for (int64_t i = 0; SCALED && i < 4 * width; i++) own[i] *= scale[i / 4];
 }
 /* clang-format on */
 
@@ -343,22 +356,30 @@ KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const 
 /* One strip of P, whose first columns of rows `strip` holds in double: P L_JJ = strip, the last
  * column first; then stored. Columns of L_JJ are `stride` apart. */
 KERNEL_TARGET static void KERNEL(finish)(int64_t rows, int64_t columns, int64_t stride,
-                                         const double *L, double *strip, void *piece, int64_t at)
+                                         const double *L, const double *scale, double *strip,
+                                         void *piece, int64_t at)
 {
     typedef double Unit
         __attribute__((vector_size(UNIT * sizeof(double)), aligned(sizeof(double)), may_alias));
-    KERNEL_VALUE *P = (KERNEL_VALUE *)piece + at;
+    KERNEL_STORED *P = (KERNEL_STORED *)piece + at;
     for (int64_t j = columns - 1; j >= 0; j--) {
         const double *below = L + stride * j;
-        double scale = 1 / below[j];
+        double over = 1 / below[j];
         for (int64_t i = 0; i < rows; i += UNIT) {
             Unit sum = *(Unit *)(strip + rows * j + i);
             for (int64_t k = j + 1; k < columns; k++)
                 sum -= below[k] * *(Unit *)(strip + rows * k + i);
-            *(Unit *)(strip + rows * j + i) = sum * scale;
+            *(Unit *)(strip + rows * j + i) = sum * over;
         }
     }
+#if SCALED
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = rows * j; i < rows * (j + 1); i += UNIT)
+            KERNEL_STORE(P + i, strip + i, 1 / scale[j]);
+#else
+    (void)scale;
     for (int64_t i = 0; i < rows * columns; i++) P[i] = (KERNEL_VALUE)strip[i];
+#endif
 }
 
 static const Kernels KERNEL(kernels) = {KERNEL(forward), KERNEL(backward), KERNEL(finish)};
@@ -371,3 +392,8 @@ static const Kernels KERNEL(kernels) = {KERNEL(forward), KERNEL(backward), KERNE
 #undef KERNEL_LANES
 #undef KERNEL_FMA
 #undef KERNEL_VALUE
+#undef KERNEL_STORED
+#undef KERNEL_LOAD
+#undef KERNEL_STORE
+#undef LOAD_STORED
+#undef SCALED

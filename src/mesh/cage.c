@@ -378,7 +378,7 @@ static BrioStatus check_carried(const Work *w, BrioError *error)
     return BRIO_OK;
 }
 
-/* Closed or not, and which way it looks. Refuses what encloses nothing. */
+/* Whether it is closed, and its orientation. Rejects a surface that encloses nothing. */
 static BrioStatus look(BrioLattice *l, BrioError *error)
 {
     const BrioMesh *mesh = l->surface;

@@ -34,13 +34,13 @@ typedef struct BrioCage {
     bool closed;        /* the surface has no open edge */
     double enclosed;    /* m3 */
     int64_t node_count;
-    double *x;      /* at rest, 3 a node */
+    double *x;      /* at rest, 3 per node */
     double *volume; /* m3, of each node */
     int64_t tet_count;
     int32_t *tet;
     double *fill;
     int64_t vertex_count; /* of the surface */
-    int32_t *node;        /* 4 a vertex */
+    int32_t *node;        /* 4 per vertex */
     double *weight;       /* likewise; 0: unused */
 } BrioCage;
 

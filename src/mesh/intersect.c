@@ -1,6 +1,6 @@
 /* All intersections of surfaces: every edge is searched for in a tree of boxes over the triangles,
  * and where it belongs to no triangle also in one over such edges; pairs whose boxes overlap are
- * decided by exact predicates. The trees are built anew for each set of positions, unless they are
+ * decided by exact predicates. The trees are built again for each set of positions, unless they are
  * kept: median splits along the longest side, O(n log n). */
 #include "intersect.h"
 

@@ -218,7 +218,7 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft, Corners *c)
     return BRIO_OK;
 }
 
-/* Numbers of `from` that are there, -1 for the others; how many are not. */
+/* Indices of `from` that exist, -1 for the others; returns how many do not. */
 static int64_t take_numbers(const int64_t *from, int64_t count, int64_t max, int32_t *to)
 {
     int64_t missing = 0;

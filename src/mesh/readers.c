@@ -375,8 +375,7 @@ static BrioStatus read_stand_in(const char *other, const BrioMeshReader *reader,
 BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error)
 {
     if (error) *error = (BrioError){0};
-    if (!mesh || !file)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no file name, or nowhere to put the mesh");
+    if (!mesh || !file) return brio__error(error, BRIO_ERROR_ARGUMENT, "file name or mesh is NULL");
     *mesh = NULL;
     const BrioMeshReader *reader;
     char *text;

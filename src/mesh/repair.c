@@ -444,7 +444,7 @@ BrioStatus brio__mesh_repair(BrioMesh *mesh, const BrioRepairOptions *options, B
     mesh->faces = NULL;
     brio__vertex_groups_free(mesh->groups);
     mesh->groups = NULL;
-    if (mesh->tet_count) mesh->triangle_count = 0; /* the surface is made anew */
+    if (mesh->tet_count) mesh->triangle_count = 0; /* the surface is extracted again */
     BrioStatus status = merge(mesh, report->merge, report);
     if (status == BRIO_OK) status = sift_all(mesh, report);
     if (status != BRIO_OK) return brio__no_memory(error);

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* What an OBJ may say besides its vertices. */
+/* Keywords of an OBJ file other than vertices. */
 static bool of_obj(const char *word)
 {
     static const char *const known[] = {"vn", "vt", "vp", "f",      "l",     "p",

@@ -453,7 +453,7 @@ static int compare_numbers(const void *a, const void *b)
     return (p->number > q->number) - (p->number < q->number);
 }
 
-/* The number that a name has in place of the signs; -1: it is another name. */
+/* The number that a name has instead of the # signs; -1: it is another name. */
 static int64_t number_of(const char *name, const char *before, size_t length, const char *after)
 {
     int64_t number = 0;

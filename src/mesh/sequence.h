@@ -8,7 +8,7 @@
 /* Bytes of positions that a sequence may have. */
 #define BRIO_SEQUENCE_BYTES 4e9
 
-/* A place between two frames: frame + part of the way to the next; rate: 1/s, 0 where it rests. */
+/* A place between two frames: frame + fraction of the time to the next; rate: 1/s, 0 at rest. */
 typedef struct BrioFramePlace {
     int64_t frame, next;
     double part, rate;
@@ -17,7 +17,7 @@ BrioFramePlace brio__frame_place(const double *times, int64_t count, double time
 
 /* Times must rise, numbers must be finite, corners must be vertices. */
 BrioStatus brio__sequence_check(const BrioSequence *sequence, BrioError *error);
-/* One vertex in place of several that are together in all frames. */
+/* Merges vertices that coincide in all frames. */
 BrioStatus brio__sequence_weld(BrioSequence *sequence, BrioError *error);
 
 /* glTF: animated nodes, morph targets and skins, as positions at the times of all keys, and `fps`

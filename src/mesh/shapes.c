@@ -33,7 +33,7 @@ BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **m
                            BrioError *error)
 {
     if (error) *error = (BrioError){0};
-    if (!mesh) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is nowhere to put the mesh");
+    if (!mesh) return brio__error(error, BRIO_ERROR_ARGUMENT, "mesh is NULL");
     *mesh = NULL;
     const BrioShape *found = brio__shape(shape);
     if (!found) {

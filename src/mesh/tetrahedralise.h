@@ -2,8 +2,8 @@
  * run as processes of their own, without a shell, in a private folder that is removed at the end.
  *
  * Components of the surface inside of others are cavities, ones inside of those bodies again,
- * whichever way their triangles look. The surface's vertices come first in the result, in their
- * order; TetGen may add vertices on the surface if an edge length is asked for. */
+ * whatever the orientation of their triangles. The surface's vertices come first in the result, in
+ * their order; TetGen may add vertices on the surface if an edge length is asked for. */
 #ifndef BRIO_TETRAHEDRALISE_H
 #define BRIO_TETRAHEDRALISE_H
 
@@ -13,7 +13,7 @@ typedef struct BrioTetOptions {
     /* length that edges should have at most, about; 0: as the surface has it, growing inside */
     double edge;
     double quality;   /* TetGen's bound on circumradius over shortest edge; 0: BRIO_TET_QUALITY */
-    const char *tool; /* "tetgen", "gmsh"; NULL: the first that is there */
+    const char *tool; /* "tetgen", "gmsh"; NULL: the first that is installed */
 } BrioTetOptions;
 
 #define BRIO_TET_QUALITY 1.4

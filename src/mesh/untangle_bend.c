@@ -121,7 +121,7 @@ static double way_out(const BrioUntangler *u, int b, int64_t v, double d[3])
 static void push_side(BrioUntangler *u, int a, int b, double within)
 {
     const BrioTanglePart *p = &u->t->part[a];
-    /* both may give way: each does more than half */
+    /* both may move: each moves by more than half */
     double share = u->t->part[b].motion == BRIO_TANGLE_BENDS && u->closed[a] ? 0.6 : 1;
     for (int64_t v = p->first; v < p->first + p->count; v++) {
         double d[3];

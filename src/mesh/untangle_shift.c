@@ -15,17 +15,17 @@ enum {
     ROUNDS = 40,    /* of all pairs: a part that moves may meet a third */
     NORMALS = 24,   /* of triangles that are tried */
     AROUND = 48,    /* directions all around */
-    BISECTIONS = 12 /* of the way: 2^-12 */
+    BISECTIONS = 12 /* of the shift: 2^-12 */
 };
-#define WORTH 0.97 /* of the best way: what another direction must save to be looked at */
+#define WORTH 0.97 /* of the best shift: another direction must be at least this much shorter */
 
 /* Two parts, or a part and all others (b = -1). */
 typedef struct Pair {
     BrioUntangler *u;
     int a, b;
     BrioIntersector in;
-    double share[2]; /* how much of the way each goes */
-    bool walled;     /* a wall was in the way */
+    double share[2]; /* fraction of the shift that each takes */
+    bool walled;     /* a wall blocked the shift */
     int32_t *near;   /* the triangles of `in`, if not all */
 } Pair;
 
@@ -91,7 +91,7 @@ static void extent(const BrioTangle *t, int part, const double n[3], double *low
     }
 }
 
-/* The way after which the parts' extents along n are apart. */
+/* The shift after which the extents of both parts along n are disjoint. */
 static double clear_way(const Pair *p, const double n[3])
 {
     const BrioTangle *t = p->u->t;
@@ -221,7 +221,7 @@ static int64_t near_box(const BrioTangle *t, int part, const double low[3], cons
     return count;
 }
 
-/* From now on no way is longer than this: only triangles that come as near as that count. */
+/* No shift is longer than this from now on: only triangles within this distance count. */
 static BrioStatus narrow(Pair *p, double way)
 {
     const BrioTangle *t = p->u->t;
@@ -315,7 +315,7 @@ static BrioStatus open_pair(BrioUntangler *u, int a, int b, Pair *p)
     return status;
 }
 
-/* Goes the best way, and the margin further if that is free too. */
+/* Applies the best shift, and the margin in addition if that is free too. */
 static void go(Pair *p, const Best *best)
 {
     const BrioUntangler *u = p->u;

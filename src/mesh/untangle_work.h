@@ -42,7 +42,7 @@ static inline BrioShell brio__tangle_shell(const BrioUntangler *u, int part)
     return (BrioShell){p->triangle_count, p->triangle, p->first};
 }
 
-/* Neither filled nor closed: bends more easily than it is moved out of the way. */
+/* Neither filled nor closed: it is easier to bend than to shift. */
 static inline bool brio__tangle_sheet(const BrioUntangler *u, int part)
 {
     const BrioTanglePart *p = &u->t->part[part];

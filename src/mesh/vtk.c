@@ -1,5 +1,5 @@
 /* Legacy VTK files (VTK User's Guide, file formats), ASCII and binary (big-endian):
- * UNSTRUCTURED_GRID and POLYDATA. Cells are written in the old way, each with its number of
+ * UNSTRUCTURED_GRID and POLYDATA. Cells are written in the legacy layout, each with its number of
  * vertices before it, or since version 5.1 as two arrays OFFSETS and CONNECTIVITY. What is said
  * about points and cells (POINT_DATA, CELL_DATA, FIELD, METADATA) is passed over. */
 #include "readers.h"

@@ -12,7 +12,7 @@ struct BrioFilm {
     float *x, *v, *scratch; /* of the part read last */
     bool (*progress)(void *user, int64_t done, int64_t total); /* false: stop; may be NULL */
     void *user;
-    int64_t done, total; /* parts of frames, over all passes of the file at hand */
+    int64_t done, total; /* parts of frames, over all passes of the current file */
 };
 
 /* Every Nth instant of the motion, which stays the caller's. */

@@ -28,7 +28,7 @@ typedef struct BrioFrameFormat {
     const char *name, *extension, *summary;
     /* One file per frame. */
     void (*write)(const BrioFrame *frame, FILE *file);
-    /* An index of all frames, written anew with every checkpoint; both may be NULL. Frame k is the
+    /* An index of all frames, rewritten with every checkpoint; both may be NULL. Frame k is the
      * file "STEM_00000k.extension". */
     const char *index_extension;
     void (*index)(const char *stem, const char *extension, const double *times, int64_t count,
@@ -41,7 +41,7 @@ typedef struct BrioFrameFormat {
     /* Or a film, written when a run ends, from its motion. */
     BrioStatus (*film)(BrioFilm *film, int part, FILE *file, BrioError *error);
     bool by_part;    /* one file for each part, otherwise `part` is -1 */
-    bool rest_shape; /* and the part's rest shape beside it, as OBJ */
+    bool rest_shape; /* and the part's rest shape next to it, as OBJ */
     bool velocities; /* it has them: a run keeps them for it */
 } BrioFrameFormat;
 

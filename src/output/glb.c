@@ -58,7 +58,7 @@ typedef struct Glb {
     uint64_t bytes;
     int accessors;
     BrioJson json;
-    float *base[CHANNELS], *now[CHANNELS], *normal; /* of the body at hand */
+    float *base[CHANNELS], *now[CHANNELS], *normal; /* of the current body */
 } Glb;
 
 /* ---- vertices --------------------------------------------------------------------------- */

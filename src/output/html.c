@@ -52,7 +52,8 @@ static const char style[] =
     "font-size: 8.5pt; } .figures { grid-template-columns: 1fr 1fr; gap: 4mm; } .scroll { "
     "overflow: "
     "visible; } table { font-size: 7pt; } th, td { padding: 0.1rem 0.25rem; } td.long { min-width: "
-    "0; } thead { display: table-header-group; } figure, tr, .verdict { break-inside: avoid; } pre "
+    "0; } thead { display: table-header-group; } figure, table, tr, .verdict { break-inside: "
+    "avoid; } pre "
     "{ "
     "white-space: pre-wrap; font-size: 7.5pt; } }\n";
 

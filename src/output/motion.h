@@ -56,7 +56,7 @@ typedef struct BrioMotionFile {
     BrioMotionPart *part;
     float (*plane)[6];    /* point, unit normal */
     int64_t vertex_count; /* of all parts together */
-    int32_t velocities;   /* not 0: kept beside the positions */
+    int32_t velocities;   /* not 0: stored with the positions */
     bool old;             /* a file of version 1, which is read only */
     size_t frame_bytes;
     double *scratch; /* carriers of a part */

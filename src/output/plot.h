@@ -26,7 +26,7 @@ typedef struct BrioPlotTicks {
 typedef struct BrioPlotLegend {
     int count, columns;
     double cell;  /* width */
-    bool at_ends; /* beside the frame, each name where its line ends */
+    bool at_ends; /* outside the frame, each name where its line ends */
     /* then: of each name, and of its line at the right edge (NAN: it ends before that) */
     double y[BRIO_PLOT_MAX_SERIES], end[BRIO_PLOT_MAX_SERIES];
 } BrioPlotLegend;

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-const unsigned brio__body_colours[BRIO_BODY_COLOURS] = {0x3f7fae, 0xe08b45, 0x5aa37c, 0xc9564f,
-                                                        0x8a78c0, 0xd8b23f, 0x3fa3a6, 0xb5699d};
+const unsigned brio__body_colours[BRIO_BODY_COLOURS] = {0x2f7cc0, 0xee8a3a, 0x47a571, 0xd65049,
+                                                        0x8871cc, 0xe0b32f, 0x2aa2a6, 0xc462a2};
 const unsigned brio__scale_colours[BRIO_SCALE_COLOURS] = {0x3b55ad, 0x2f8dbb, 0x45ae8d,
                                                           0xb4c84f, 0xf0b23a, 0xd3402c};
 

@@ -21,12 +21,12 @@ int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *t
  * those that share a normal in the file, or else those that no sharp edge of the rest shape
  * divides. */
 typedef struct BrioShade {
-    int64_t corner_count; /* of the faces, or 3 a triangle */
+    int64_t corner_count; /* of the faces, or 3 per triangle */
     int32_t *corner_slot;
     int64_t slot_count;
     int32_t *slot_vertex;
     int64_t triangle_count;
-    int32_t *triangle_corner; /* 3 a triangle */
+    int32_t *triangle_corner; /* 3 per triangle */
 } BrioShade;
 BrioStatus brio__shade_create(const BrioMotionPart *part, BrioShade **shade);
 void brio__shade_free(BrioShade *shade);

@@ -26,7 +26,7 @@ static void end(BrioBase64 *b)
 
 /* ---- cells ------------------------------------------------------------------------------ */
 
-/* What a body is drawn as: `corners` vertices a cell. */
+/* What a body is drawn as: `corners` vertices per cell. */
 typedef struct Cells {
     int corners;
     int64_t count;

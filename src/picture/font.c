@@ -1,4 +1,4 @@
-/* Letters as strokes, drawn by the distance of a pixel from the pen's way. */
+/* Letters as strokes, drawn by the distance of a pixel from the path of the pen. */
 #include "font.h"
 
 #include <string.h>

@@ -26,6 +26,8 @@ enum {
 };
 
 static const float light_size = 0.075f; /* tangent of the angle that the key light has in the sky */
+#define FLOOR_EVEN \
+    0.03f /* of the sky: entries of the floor's table that differ less are interpolated */
 #define FLOOR_REACH 2.2f /* radii of the bodies: how far the table of the floor goes */
 
 /* An orthographic map of depths along a direction: the smallest of each texel. */
@@ -44,7 +46,7 @@ struct BrioLights {
     float corner[2], step; /* of that table: its corner and distance of its entries, m */
     float tap[TAPS][2];
     float light[3];
-    /* the picture at hand */
+    /* the current picture */
     const BrioView *view;
     const BrioFacet *facet;
     int64_t count;
@@ -139,7 +141,8 @@ static void fill_coarse(BrioLights *l)
     for (int j = 0; j < MAP; j++)
         for (int i = 0; i < MAP; i++) {
             float *at = &tile[j / COARSE * TILES + i / COARSE];
-            *at = fminf(*at, l->key.depth[(int64_t)j * MAP + i]);
+            float depth = l->key.depth[(int64_t)j * MAP + i];
+            if (depth < *at) *at = depth;
         }
     for (int j = 0; j < TILES; j++)
         for (int i = 0; i < TILES; i++) {
@@ -228,7 +231,7 @@ float brio__lights_sky(const BrioLights *l, const float x[3], const float n[3])
         float at[3], facing = -brio__dot3f(n, map->w);
         if (facing <= 0) continue;
         map_place(map, off, at);
-        /* a texel beside, the surface may be nearer by as much as it is steep */
+        /* one texel away, a steep surface may be nearer by its slope */
         float steep = fminf(sqrtf(fmaxf(1 - facing * facing, 0)) / facing, 4);
         all += facing;
         lit += facing * lit_fraction(map, at[0], at[1], at[2] - texel * (0.4f + steep));
@@ -236,16 +239,39 @@ float brio__lights_sky(const BrioLights *l, const float x[3], const float n[3])
     return all > 1e-3f ? lit / all : 1;
 }
 
-/* Rows of the table of the floor. */
-static void fill_floor(void *context, int64_t begin, int64_t end)
+/* The table of the floor at an entry. */
+static float floor_open(const BrioLights *l, int i, int j)
 {
     static const float up[3] = {0, 1, 0};
+    const float x[3] = {l->corner[0] + l->step * ((float)i + 0.5f), l->view->floor,
+                        l->corner[1] + l->step * ((float)j + 0.5f)};
+    return brio__lights_sky(l, x, up);
+}
+
+/* Every second entry of every second row. */
+static void fill_floor(void *context, int64_t begin, int64_t end)
+{
+    BrioLights *l = context;
+    for (int j = 2 * (int)begin; j < 2 * (int)end; j += 2)
+        for (int i = 0; i < NEAR; i += 2) l->open[j * NEAR + i] = floor_open(l, i, j);
+}
+
+/* The other entries: the mean of the four around them, unless these differ. */
+static void refine_floor(void *context, int64_t begin, int64_t end)
+{
     BrioLights *l = context;
     for (int j = (int)begin; j < (int)end; j++)
         for (int i = 0; i < NEAR; i++) {
-            const float x[3] = {l->corner[0] + l->step * ((float)i + 0.5f), l->view->floor,
-                                l->corner[1] + l->step * ((float)j + 0.5f)};
-            l->open[j * NEAR + i] = brio__lights_sky(l, x, up);
+            int left = i & ~1, top = j & ~1;
+            if (i == left && j == top) continue;
+            int right = BRIO_MIN(left + 2 * (i & 1), NEAR - 2);
+            int bottom = BRIO_MIN(top + 2 * (j & 1), NEAR - 2);
+            float a = l->open[top * NEAR + left], b = l->open[top * NEAR + right];
+            float c = l->open[bottom * NEAR + left], d = l->open[bottom * NEAR + right];
+            float low = BRIO_MIN(BRIO_MIN(a, b), BRIO_MIN(c, d));
+            float high = BRIO_MAX(BRIO_MAX(a, b), BRIO_MAX(c, d));
+            bool even = high - low < FLOOR_EVEN;
+            l->open[j * NEAR + i] = even ? 0.25f * (a + b + c + d) : floor_open(l, i, j);
         }
 }
 
@@ -350,6 +376,7 @@ void brio__lights_set(BrioLights *l, const BrioView *view, const BrioFacet *face
     l->step = 2 * FLOOR_REACH * view->radius / NEAR;
     for (int r = 0; r < 2; r++) /* whole steps: it does not shimmer */
         l->corner[r] = l->step * (floorf(view->centre[2 * r] / l->step) - 0.5f * (float)NEAR);
-    brio__parallel_for(NEAR, 16, fill_floor, l);
+    brio__parallel_for(NEAR / 2, 8, fill_floor, l);
+    brio__parallel_for(NEAR, 16, refine_floor, l);
     soften_floor(l);
 }

@@ -7,9 +7,9 @@
 
 /* A zlib stream in new memory (brio__free). ERROR_MEMORY is all that can happen. */
 BrioStatus brio__deflate(const uint8_t *data, size_t size, uint8_t **stream, size_t *length);
-/* Rows from the top, 3 bytes a pixel. That the stream took it all is for the caller to check. */
+/* Rows from the top, 3 bytes per pixel. That the stream took it all is for the caller to check. */
 BrioStatus brio__png_write(FILE *file, const uint8_t *rgb, int width, int height);
-/* The picture of a PNG file in memory: rows from the top, 4 bytes a pixel (red, green, blue, how
+/* The picture of a PNG file in memory: rows from the top, 4 bytes per pixel (red, green, blue, how
  * opaque it is), in new memory (brio__free). All kinds of pixels but interlaced ones; of 16 bits
  * the upper 8. `name` is for messages. */
 BrioStatus brio__png_read(const char *name, const uint8_t *data, size_t size, uint8_t **rgba,

@@ -22,7 +22,7 @@ enum { GLASS_SAMPLES = 0x49 }; /* three of the eight let a glass facet be seen *
 
 static const float key_light[3] = {1.0f, 0.965f, 0.90f}, sky_light[3] = {0.86f, 0.92f, 1.0f},
                    bounce_light[3] = {0.62f, 0.585f, 0.55f};
-static const float key_strength = 0.92f, sky_strength = 0.50f;
+static const float key_strength = 1.02f, sky_strength = 0.50f;
 
 /* Barycentric coordinates over w of a point (x, y) of the picture are a x + b y + c [Olano1997]: no
  * clipping is needed. */
@@ -40,7 +40,7 @@ struct BrioRaster {
     int64_t bin_room, tile_room;
     BrioLights *lights;
     BrioScenery scenery;
-    /* the picture at hand */
+    /* the current picture */
     const BrioView *view;
     const BrioFacet *facet;
     int64_t count;
@@ -124,7 +124,7 @@ void brio__view_light(const BrioView *view, float light[3])
 
 /* ---- shading ---------------------------------------------------------------------------- */
 
-/* Weights of a facet's corners at a place of the picture; a little beside it, those of its edge. */
+/* Weights of a facet's corners at a place of the picture; just outside it, those of its edge. */
 static void weights_at(const Setup *s, float i, float j, float w[3])
 {
     float sum = 0;
@@ -204,7 +204,7 @@ static void light_surface(const BrioRaster *r, unsigned flags, const float x[3],
     float edge = (matte ? 0.02f : 0.10f) * grazing * grazing * grazing * grazing;
     float shine = matte || !(lit > 0) ? 0 : 0.30f * lit * powf(fmaxf(brio__dot3f(n, half), 0), 48);
     /* thin sheets let some light through */
-    float through = flags & BRIO_FACET_CLOSED || facing > 0 ? 0 : -0.25f * facing;
+    float through = flags & BRIO_FACET_CLOSED || facing > 0 ? 0 : -0.4f * facing;
     for (int q = 0; q < 3; q++) {
         float light = key_strength * key_light[q] * (lit + through) +
                       sky_strength * open * mix(bounce_light[q], sky_light[q], sky);

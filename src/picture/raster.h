@@ -62,7 +62,7 @@ void brio__view_light(const BrioView *view, float light[3]);
 typedef struct BrioRaster BrioRaster; /* arrays, kept from picture to picture */
 BrioStatus brio__raster_create(BrioRaster **raster);
 void brio__raster_free(BrioRaster *raster);
-/* Fills `rgb`, rows of `pitch` bytes, 3 a pixel. */
+/* Fills `rgb`, rows of `pitch` bytes, 3 per pixel. */
 BrioStatus brio__raster_draw(BrioRaster *raster, const BrioView *view, const BrioFacet *facet,
                              int64_t count, uint8_t *rgb, size_t pitch);
 

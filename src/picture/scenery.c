@@ -8,7 +8,7 @@
 
 /* of the sky above, of the horizon, of the ground near the bodies */
 static const unsigned colours[BRIO_BACKGROUND_COUNT][3] = {
-    [BRIO_BACKGROUND_SKY] = {0x6fa6da, 0xe8eff4, 0xded8cf},
+    [BRIO_BACKGROUND_SKY] = {0x5a9bd8, 0xe9f1f7, 0xe7e2d9},
     [BRIO_BACKGROUND_STUDIO] = {0xf4f6f9, 0xf4f6f9, 0xdfe3e8},
     [BRIO_BACKGROUND_WHITE] = {0xffffff, 0xffffff, 0xffffff},
 };
@@ -31,7 +31,7 @@ static void ray_at(const BrioView *view, double i, double j, double d[3])
     for (int k = 0; k < 3; k++) d[k] = view->forward[k] + a * view->right[k] + b * view->up[k];
 }
 
-/* Where a ray meets the floor; false: nowhere. */
+/* Where a ray hits the floor; false: it does not. */
 static bool floor_hit(const BrioView *view, const double d[3], float x[3], double *depth)
 {
     if (!(d[1] < -1e-6) || view->eye[1] <= view->floor) return false;
@@ -73,7 +73,8 @@ static void plain_colour(const BrioScenery *s, const double d[3], float row, boo
     float t = s->view->background == BRIO_BACKGROUND_STUDIO ? smooth(0, 1, row)
               : floor                                       ? expf(-0.02f * away * away)
                                                             : 0;
-    float high = 1 - expf(-7 * fmaxf((float)up, 0));
+    /* begins below the horizon: cameras look down, and pictures end there */
+    float high = 1 - expf(-5 * fmaxf((float)up + 0.15f, 0));
     for (int k = 0; k < 3; k++) c[k] = mix(mix(s->horizon[k], s->top[k], high), s->ground[k], t);
 }
 
@@ -92,7 +93,7 @@ double brio__scenery_behind(const BrioScenery *s, float i, float j, float c[3])
         dark = (1 - 0.62f * (1 - brio__lights_floor(s->lights, x))) *
                (1 - 0.22f * grid_lines(view, i, j, x, away));
     for (int k = 0; k < 3; k++)
-        c[k] = uncompressed(c[k] * dark * (1 - (0.44f - 0.05f * (float)k) * shadow));
+        c[k] = uncompressed(c[k] * dark * (1 - (0.52f - 0.08f * (float)k) * shadow));
     return depth;
 }
 

@@ -365,7 +365,7 @@ typedef struct Paint {
 } Paint;
 
 /* Checks of the undeformed shape, which show how it is stretched and turned. Their planes lie
- * beside those of regular meshes. */
+ * compared with those of regular meshes. */
 static void set_checks(Paint *paint, const BrioMotionPart *p)
 {
     float high[3], longest = 0;
@@ -619,7 +619,7 @@ void brio__stage_legend(const BrioStage *s, uint8_t *rgb, size_t pitch, int widt
     float size = fmaxf(0.019f * (float)height, 8);
     int high = (int)(0.34f * (float)height);
     int wide = (int)(1.1f * size);
-    int left = width - (int)(6.8f * size);
+    int left = width - (int)(7.7f * size);
     int top = (int)(4.2f * size);
     for (int j = 0; j < high; j++) {
         float c[3];

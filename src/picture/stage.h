@@ -59,7 +59,7 @@ typedef struct BrioStage {
     float *own_max;   /* of each part, with own_scales */
     uint32_t *light;  /* sums of squares, with a shutter */
     float (*path)[3]; /* of the camera, with follow */
-    double eye[3];    /* of the camera; with follow beside its path */
+    double eye[3];    /* of the camera; with `follow` relative to its path */
     float side[3];    /* largest box of the bodies at an instant */
     BrioFacet *facet;
     int64_t facet_room;

@@ -150,12 +150,13 @@ void brio__texture_mean(const BrioTexture *t, const float (*uv)[2], int count, f
     memset(colour, 0, 4 * sizeof *colour);
     for (int k = 0; k < count; k++)
         for (int d = 0; d < 2; d++) {
+            if (!isfinite(uv[k][d])) return; /* of a damaged file */
             low[d] = fminf(low[d], uv[k][d]);
             high[d] = fmaxf(high[d], uv[k][d]);
         }
     float wide =
         fmaxf((high[0] - low[0]) * (float)t->width[0], (high[1] - low[1]) * (float)t->height[0]);
-    if (!(wide < 1e9f)) return; /* coordinates that are not finite, of a damaged file */
+    if (!(wide < 1e9f)) return;
     int level = 0;
     for (; wide > 4 && level + 1 < t->level_count; wide *= 0.5f) level++;
     for (int k = 0; k < count; k++) add_colour(t, level, uv[k], colour);

@@ -9,7 +9,7 @@ typedef struct BrioTexture BrioTexture;
 
 BrioStatus brio__texture_load(const char *file, BrioTexture **texture, BrioError *error);
 void brio__texture_free(BrioTexture *texture);
-/* Rows from the top, 4 bytes a pixel, as brio__png_read gives them. */
+/* Rows from the top, 4 bytes per pixel, as brio__png_read gives them. */
 BrioStatus brio__texture_create(const uint8_t *rgba, int width, int height, BrioTexture **texture);
 
 /* The mean over places of one pixel: linear colours times opacity, and the opacity. (0, 0) is the

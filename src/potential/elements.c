@@ -11,8 +11,9 @@ enum { VALUE_PACKS = 128 };
 
 /* Gradients of elements are made GRADIENT_PACKS at a time into a buffer that stays in the
  * cache (12 lanes a tet: 0.8 MB), and then added to those of coordinate blocks. Each block so adds
- * its elements in their order, whatever the size of the buffer. */
-enum { GRADIENT_PACKS = 1024 };
+ * its elements in their order, whatever the size of the buffer. There are two buffers: while one is
+ * added, the next is made, so that threads wait for each other once per buffer. */
+enum { GRADIENT_PACKS = 1024, GATHER_SLOTS = 256 };
 
 /* ---- creation --------------------------------------------------------------------------- */
 
@@ -198,7 +199,8 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
         if (e->gradient_start[e->term_count] > UINT32_MAX) status = BRIO_ERROR_TOO_LARGE;
         e->energy = brio__alloc((size_t)e->energy_start[e->term_count], sizeof(double));
         size_t packs = (size_t)BRIO_MIN(e->energy_start[e->term_count], (int64_t)GRADIENT_PACKS);
-        e->gradient = brio__alloc(packs * 12 * LANES, sizeof(double));
+        int sides = e->energy_start[e->term_count] > GRADIENT_PACKS ? 2 : 1;
+        e->gradient = brio__alloc((size_t)sides * packs * 12 * LANES, sizeof(double));
         size_t chunks = (size_t)(e->energy_start[e->term_count] / VALUE_PACKS + 1);
         e->limit = brio__alloc(chunks, sizeof *e->limit);
         e->linear = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
@@ -245,7 +247,7 @@ void brio__evaluator_free(BrioEvaluator *e)
 typedef struct ValueWork {
     BrioEvaluator *e;
     const double *param, *x, *dx; /* dx: of the limits of steps */
-    int64_t first;                /* pack of the loop at hand */
+    int64_t first;                /* pack of the current loop */
     bool gradient;                /* of the packs of the buffer that begins there */
 } ValueWork;
 
@@ -273,13 +275,15 @@ static BrioBatch batch_of(const ValueWork *work, int t, int64_t begin, int64_t e
     return batch;
 }
 
-/* Where a term's gradients would begin if all that lie before the buffer were there. */
+/* Where a term's gradients would begin if all that lie before the buffer were there. `first`: the
+ * pack that the buffer begins with; they take turns. */
 static double *gradient_at(const BrioEvaluator *e, int t, int64_t first)
 {
+    int64_t side = first / GRADIENT_PACKS % 2 * (GRADIENT_PACKS * 12 * LANES);
     int before = term_at(e, first);
     int64_t size = 3 * LANES * e->term[before].energy->nodes;
     int64_t base = e->gradient_start[before] + (first - e->energy_start[before]) * size;
-    return e->gradient + (e->gradient_start[t] - base);
+    return e->gradient + side + (e->gradient_start[t] - base);
 }
 
 static void value_chunk(void *context, int64_t begin, int64_t end)
@@ -330,20 +334,46 @@ static void gather_chunk(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* Energies and gradients, one buffer after the other. */
-static void evaluate_buffers(ValueWork *work, double *gradient)
+/* What goes on at a time: a buffer is made, and the one before it is added. */
+typedef struct Stage {
+    ValueWork value;
+    GatherWork gather;
+    int64_t packs, slots, chunks; /* of which the first are of values */
+} Stage;
+
+static void stage_chunk(void *context, int64_t begin, int64_t end)
 {
-    BrioEvaluator *e = work->e;
+    Stage *stage = context;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t first = i * VALUE_PACKS, slot = (i - stage->chunks) * GATHER_SLOTS;
+        if (i < stage->chunks)
+            value_chunk(&stage->value, first, BRIO_MIN(first + VALUE_PACKS, stage->packs));
+        else
+            gather_chunk(&stage->gather, slot, BRIO_MIN(slot + GATHER_SLOTS, stage->slots));
+    }
+}
+
+/* Energies and gradients, one buffer after the other. */
+static void evaluate_buffers(const ValueWork *work, double *gradient)
+{
+    const BrioEvaluator *e = work->e;
     int64_t packs = e->energy_start[e->term_count];
-    work->gradient = true;
-    for (int64_t i = 0; i == 0 || i < buffers(e);
-         i++) { /* blocks without elements are in the first */
-        work->first = i * GRADIENT_PACKS;
-        brio__parallel_for(BRIO_MIN((int64_t)GRADIENT_PACKS, packs - work->first), VALUE_PACKS,
-                           value_chunk, work);
-        GatherWork gather = {e, e->part + e->part_start[i],
-                             packs ? gradient_at(e, 0, work->first) : NULL, gradient};
-        brio__parallel_for(e->part_start[i + 1] - e->part_start[i], 256, gather_chunk, &gather);
+    int64_t last = BRIO_MAX(buffers(e), (int64_t)1); /* blocks without elements are in the first */
+    for (int64_t i = 0; i <= last; i++) {
+        Stage stage = {.value = *work, .gather = {.e = e, .out = gradient}};
+        int64_t before = (i - 1) * GRADIENT_PACKS;
+        stage.value.first = i * GRADIENT_PACKS;
+        stage.value.gradient = true;
+        stage.packs =
+            BRIO_MAX(BRIO_MIN((int64_t)GRADIENT_PACKS, packs - stage.value.first), (int64_t)0);
+        stage.chunks = (stage.packs + VALUE_PACKS - 1) / VALUE_PACKS;
+        if (i > 0) {
+            stage.gather.slot = e->part + e->part_start[i - 1];
+            stage.gather.gradient = packs ? gradient_at(e, 0, before) : NULL;
+            stage.slots = e->part_start[i] - e->part_start[i - 1];
+        }
+        int64_t gathers = (stage.slots + GATHER_SLOTS - 1) / GATHER_SLOTS;
+        brio__parallel_for(stage.chunks + gathers, 1, stage_chunk, &stage);
     }
 }
 

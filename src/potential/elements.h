@@ -9,7 +9,7 @@
 
 typedef struct BrioEvaluator BrioEvaluator;
 
-/* Over terms of the system's world vertices: the system's own, or others beside them (contacts,
+/* Over terms of the system's world vertices: the system's own, or additional ones (contacts,
  * lagged dissipation), which then have an evaluator of their own. */
 BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term, int term_count,
                                   BrioEvaluator **evaluator);

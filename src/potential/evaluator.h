@@ -47,7 +47,7 @@ struct BrioEvaluator {
     int64_t *energy_start;   /* per term: first pack in energy[] */
     int64_t *gradient_start; /* per term: first double in gradient[] */
     double *energy;          /* of every pack of every term */
-    double *gradient;        /* of GRADIENT_PACKS packs */
+    double *gradient;        /* of GRADIENT_PACKS packs, and of those after them */
     double *magnitude;       /* per term: the sum of its elements' */
     double *linear;          /* the gradient of terms that are linear in positions, */
     double *linear_with;     /* with these parameters, */

@@ -113,7 +113,7 @@ static void bound(void *self, const BrioPose *pose, double *bound, BrioComponent
     }
 }
 
-/* The node that tells whom a pair is with. */
+/* The node that identifies the partner of a pair. */
 static int other_node(int kind) { return kind == BRIO_PAIR_VERTEX_VERTEX ? 1 : 3; }
 
 static void split(void *self, const BrioPose *pose, const BrioSplit *to)

@@ -109,11 +109,11 @@ void brio__potential_split(BrioPotential *potential, const BrioPose *pose, const
 void brio__potential_contact_gradient(BrioPotential *potential, const BrioPose *pose,
                                       double *gradient);
 
-/* What passes through the contacts between surfaces as vertices go the world way u. A contact of
- * the accounts a and b pushes with the forces f: `passed` of a gains weight/2 (f_a.u_a - f_b.u_b)
- * and that of b loses as much. Of a contact with what has no account, `brought` of the other side
- * gains -weight f.u of that one. Contacts of two accounts join them in `group`. All but u may be
- * NULL. */
+/* The energy that passes through the contacts between surfaces as vertices move by u in world
+ * space. A contact of the accounts a and b pushes with the forces f: `passed` of a gains weight/2
+ * (f_a.u_a - f_b.u_b) and that of b loses as much. Of a contact with what has no account, `brought`
+ * of the other side gains -weight f.u of that one. Contacts of two accounts join them in `group`.
+ * All but u may be NULL. */
 typedef struct BrioPassage {
     const int32_t *account; /* of world vertices */
     const double *u;

@@ -510,7 +510,7 @@ BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError 
     BrioStatus status =
         !replace && fstatat(folder.fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0
             ? brio__error(error, BRIO_ERROR_EXISTS,
-                          "%s is there already: give another name, or ask to replace it", file)
+                          "%s already exists: give another name, or ask to replace it", file)
             : write_named(&folder, name, &c, image, size, sim->state, NULL, true, error);
     brio__free(image);
     brio__folder_close(&folder);

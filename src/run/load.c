@@ -82,8 +82,8 @@ BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, Bri
     if (!brio__checkpoint_exists(&folder))
         status = brio__error(
             error, BRIO_ERROR_FILE,
-            "%s holds no results of `brio run` (there is no %s): give the folder that it named",
-            out, BRIO_CHECKPOINT_NAME);
+            "%s contains no results of `brio run` (there is no %s): give the folder of a run", out,
+            BRIO_CHECKPOINT_NAME);
     if (status == BRIO_OK) status = brio__run_scene(out, scene, error);
     if (status == BRIO_OK) status = brio__scene_sim(*scene, sim, error);
     if (status == BRIO_OK)

@@ -98,19 +98,19 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
 bool brio__run_end(BrioRunControl *control, BrioRunResult *result, BrioStatus *status,
                    BrioError *error);
 
-/* Results to look at: the scene that their run.json holds, built anew, and a simulation in the
+/* Results to look at: the scene of their run.json, built again, and a simulation in the
  * state of their checkpoint. Nothing is written. A scene whose files were changed since is refused,
  * by its energy. */
 BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, BrioError *error);
 
-/* The scene that the run.json of results holds, built anew. */
+/* The scene in the run.json of results, built again. */
 BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error);
 
 /* Steps until time.end: the last one ends at or after it. Of automatic steps the frames, which they
  * meet: there are at least as many. */
 int64_t brio__scene_steps(const BrioScene *scene);
 
-/* Opens the folder for results and locks it against other runs. Results that are there are removed
+/* Opens the folder for results and locks it against other runs. Existing results are removed
  * if `force`, which touches only files that brio writes, and refused (ERROR_EXISTS) if not, unless
  * `keep`. */
 BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder *folder,

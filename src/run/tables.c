@@ -12,7 +12,7 @@ static const char head[] =
     "pz,lx,ly,lz,"
     "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings,remainder,unfinished,rods";
 
-/* A row on its way to the writer. */
+/* A row that the writer will get. */
 typedef struct Row {
     BrioWriter *writer;
     BrioError *error;

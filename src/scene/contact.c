@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The law's own keys come besides. */
+/* The keys of the law are added to these. */
 static const BrioKey contact_keys[] = {
     {KEY_OTHER("type", "a law", "The contact law: a name of `brio list laws`."), KEY_REQUIRED},
     {KEY_REAL("mu", "", 0, 0, 1e9,
@@ -91,7 +91,7 @@ static const BrioKey mesh_keys[] = {
     KEY_END};
 BRIO_SECTION(mesh_obstacle){"obstacles[] of type mesh", "Obstacles: meshes", mesh_keys};
 
-/* The shape's own keys come besides. */
+/* The keys of the shape are added to these. */
 static const BrioKey shape_keys[] = {
     OBSTACLE_TYPE,
     {KEY_BOOLEAN("formula", 0,
@@ -116,7 +116,7 @@ static const BrioKey heightfield_keys[] = {
 BRIO_SECTION(heightfield){"obstacles[] of type heightfield", "Obstacles: height fields",
                           heightfield_keys};
 
-/* A map by its rows and the fields of a plug-in besides. */
+/* A map by its rows, and the fields of a plug-in. */
 static BrioStatus read_besides(BrioNode *map, const BrioKey *keys, void *into,
                                const BrioField *fields, double *values, BrioError *error)
 {
@@ -139,7 +139,7 @@ static BrioStatus read_plane(BrioNode *node, BrioBuilder *builder, BrioError *er
                              : brio__at_node(brio__node_get(node, "normal"), status, error, &inner);
 }
 
-/* A shape's obstacle: its rows, and values of the shape besides. */
+/* A shape's obstacle: its rows, and the values of the shape. */
 static BrioStatus shape_values(BrioNode *node, const BrioShape *shape, double *values,
                                BrioError *error)
 {

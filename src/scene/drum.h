@@ -14,7 +14,7 @@ typedef struct BrioDrum {
 
 /* The n-th positive zero of the Bessel function J_m. */
 double brio__bessel_zero(int m, int n);
-/* Adds amplitude u_mn(r, phi) along the normal to the velocities (3 a vertex) of a body with the
+/* Adds amplitude u_mn(r, phi) along the normal to the velocities (3 per vertex) of a body with the
  * mesh's triangles at positions x. */
 void brio__drum_add(const BrioDrum *drum, const BrioMesh *mesh, const double *x, double *v);
 

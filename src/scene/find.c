@@ -48,7 +48,7 @@ const char *brio_scenes_folder(void)
     struct stat info;
     char program[3900];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length > 0) { /* beside an installed program */
+    if (length > 0) { /* next to an installed program */
         program[length] = 0;
         char *slash = strrchr(program, '/');
         if (slash) *slash = 0;
@@ -56,7 +56,7 @@ const char *brio_scenes_folder(void)
         if (stat(folder, &info) == 0) return folder;
     }
 #if defined(__linux__) && !defined(__EMSCRIPTEN__)
-    /* beside an installed library, whatever program loaded it: lib/ or lib/ARCHITECTURE/ */
+    /* next to an installed library, whatever program loaded it: lib/ or lib/ARCHITECTURE/ */
     Dl_info library;
     for (int up = 1; dladdr(brio_version(), &library) && library.dli_fname && up <= 2; up++) {
         const char *slash = strrchr(library.dli_fname, '/');

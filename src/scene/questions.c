@@ -351,7 +351,7 @@ static const char *owner_name(const BrioSystem *s, int owner)
     return owner < s->body_count ? s->body[owner].name : s->obstacle[owner - s->body_count].name;
 }
 
-/* Points and lines have no size: in space a point passes beside them whatever happens. */
+/* Points and lines have no size: in space a point practically always misses them. */
 static void ask_points(Asking *a)
 {
     const BrioSystem *s = a->system;

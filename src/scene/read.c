@@ -147,7 +147,7 @@ BrioStatus brio__type_of(BrioNode *node, const char **type, BrioError *error)
     return brio__node_text(node, type, error);
 }
 
-/* What a map of parameters has beside them. */
+/* The other keys of a map of parameters. */
 static const char *const type_key[] = {"type"};
 
 /* Parameters of a plug-in from the same node; a bare name means the defaults. */

@@ -40,7 +40,7 @@ typedef struct BrioScene {
  * `sets` are assignments as of --set. */
 BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count,
                             BrioScene **scene, BrioError *error);
-/* The same from text in memory; files that it names are looked for beside `name`. */
+/* The same from text in memory; files that it names are relative to the folder of `name`. */
 BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene,
                              BrioError *error);
 BrioStatus brio__scene_open(const BrioSource *source, BrioScene **scene, BrioError *error);

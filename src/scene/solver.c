@@ -49,9 +49,9 @@ static const BrioKey solver_keys[] = {
     {KEY_INTEGER("iterations", 10, 1, 1000000,
                  "local-global, vbd: number of iterations of every solve."),
      KEY_INTO(BrioSolverOptions, iterations)},
-    {KEY_CHOICE("precision", "double|single", 1,
+    {KEY_CHOICE("precision", "double|single|auto", 2,
                 "local-global: precision of the constant factor; residuals are always in double "
-                "precision."),
+                "precision. auto: single, and half for factors of a million numbers and more."),
      KEY_INTO(BrioSolverOptions, single_precision)},
     {KEY_INTEGER("memory", -1, 0, 16,
                  "local-global: number of past iterations that L-BFGS uses; the default is 0 if "

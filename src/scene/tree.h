@@ -73,7 +73,7 @@ BrioStatus brio__node_missing(const BrioNode *map, const BrioField *field, BrioE
  * first missing key). */
 BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char *const *also,
                              int also_count, double *values, BrioError *error);
-/* The same on top of values that are there: only what the map gives changes, and nothing that they
+/* The same over existing values: only keys of the map change, and nothing that they
  * hold is missing. */
 BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, const char *const *also,
                                     int also_count, double *values, BrioError *error);

@@ -27,8 +27,8 @@ static void write_string(const char *text, FILE *file)
     fputc('"', file);
 }
 
-/* What our numbers allow and JSON does not: a plus, leading zeros, no digit beside the point, a
- * slash. */
+/* What our numbers allow and JSON does not: a plus, leading zeros, no digit on one side of the
+ * point, a slash. */
 static bool is_json_number(const char *text)
 {
     const char *p = text + (*text == '-');

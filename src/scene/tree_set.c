@@ -193,6 +193,19 @@ static BrioStatus parse_value(const char *text, const char *name, const Path *pa
     return status;
 }
 
+/* The key of a map that the part of a path at `depth` resembles; NULL: none. */
+static const char *nearest_key(const BrioNode *at, const Path *path, int depth)
+{
+    enum { MAX_KEYS = 64 };
+    const char *keys[MAX_KEYS];
+    char word[64];
+    int count = 0;
+    for (int i = 0; at->kind == BRIO_NODE_MAP && i < at->count && count < MAX_KEYS; i++)
+        keys[count++] = at->child[i]->key;
+    snprintf(word, sizeof word, "%.*s", (int)path->part[depth].length, path->part[depth].text);
+    return brio__nearest(word, keys, count);
+}
+
 /* A number in the path asks for an element of a list: `at` is what the parts before `depth` lead
  * to, and nothing lies below. */
 static BrioStatus refuse_missing_list(const BrioNode *at, const Path *path, int depth,
@@ -214,10 +227,15 @@ static BrioStatus refuse_missing_list(const BrioNode *at, const Path *path, int 
     }
     for (int i = depth + 1; i < path->count; i++) {
         int length = (int)(path->part[i - 1].text + path->part[i - 1].length - path->part[0].text);
-        if (is_index(path, i))
+        if (!is_index(path, i)) continue;
+        const char *nearest = nearest_key(at, path, depth);
+        if (nearest)
             return set_error(name, BRIO_ERROR_INPUT, error,
-                             "there is no list %.*s; set the whole list, as in %.*s=[...]", length,
-                             path->part[0].text, length, path->part[0].text);
+                             "there is no list %.*s; did you mean \"%s\"?", length,
+                             path->part[0].text, nearest);
+        return set_error(name, BRIO_ERROR_INPUT, error,
+                         "there is no list %.*s; set the whole list, as in %.*s=[...]", length,
+                         path->part[0].text, length, path->part[0].text);
     }
     return BRIO_OK;
 }

@@ -20,7 +20,7 @@ BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error
  *
  * from the second step on. The rule knows the state only, so that runs resume. What the growth adds
  * to the energy is booked as work from outside, P(q', dhat') - P(q', dhat) at the end q' of the
- * step: there bodies have given way, as they would if barriers grew slowly. */
+ * step: there bodies have yielded, as they would if barriers grew slowly. */
 void brio__sim_relax_begin(BrioSim *sim);
 /* Before a step of size h, and after it, with what the first has returned; a step that failed
  * leaves dhat as it was. */

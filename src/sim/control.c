@@ -62,18 +62,18 @@ BrioStatus brio__control_fits(const BrioSimDef *def, const BrioIntegrator *integ
                            def->h_min, def->h);
     if (integrator->estimate == BRIO_NO_ESTIMATE || integrator->order < 1) {
         list_estimates(names, sizeof names);
-        return brio__error(
-            error, BRIO_ERROR_UNSUPPORTED,
-            "%s cannot estimate the error of a step, which h: auto needs; give time.h "
-            "a length, or use one of %s",
-            integrator->name, names);
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s cannot estimate the error of a step, which h: auto needs; set "
+                           "time.h to a number, or use one of %s",
+                           integrator->name, names);
     }
     if (brio__solver_type(def->solver.type)->unfinished)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "solver %s ends after a fixed number of iterations, and what it leaves "
-                           "unsolved hides the error of a step; give time.h a length, or use "
-                           "solver: newton",
-                           def->solver.type);
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "solver %s ends after a fixed number of iterations, and the "
+            "unsolved rest hides the error of a step; set time.h to a number, or use "
+            "solver: newton",
+            def->solver.type);
     return BRIO_OK;
 }
 

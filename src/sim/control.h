@@ -15,7 +15,7 @@ typedef struct BrioControl {
  * what to do. */
 BrioStatus brio__control_fits(const BrioSimDef *def, const BrioIntegrator *integrator,
                               BrioError *error);
-/* How many history vectors the state needs beside the integrator's. */
+/* How many history vectors the state needs in addition to the integrator's. */
 int brio__control_history(const BrioIntegrator *integrator);
 /* The tolerance that a definition asks for, in m: of BRIO_AUTO a thousandth of the smallest body.
  */

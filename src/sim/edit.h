@@ -11,7 +11,7 @@ BrioStatus brio__edit_finish(BrioSim *sim, BrioBuilder *edit, BrioError *error);
 const BrioScripted *brio__driven_set(const BrioSystem *system, int obstacle);
 
 /* The plans of a simulation as bytes, of which brio__sim_prepare makes the system again, with a
- * state to be filled. None (size 0) of a simulation that was never edited: its scene tells. */
+ * state to be filled. None (size 0) of a simulation that was never edited: see its scene. */
 BrioStatus brio__sim_image(const BrioSim *sim, unsigned char **bytes, size_t *size,
                            BrioError *error);
 BrioStatus brio__sim_prepare(const BrioSim *sim, const unsigned char *bytes, size_t size,

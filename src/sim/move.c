@@ -1,6 +1,6 @@
 /* Obstacles that the program moves. A move is a script of its own kind, in the state: over the next
- * h each vertex goes from its anchor by a shift (system.c), so that steps push what is in the way
- * as they do under scripts (solve/push.c), and book the work. */
+ * h each vertex goes from its anchor by a shift (system.c), so that steps push bodies that it
+ * touches as they do under scripts (solve/push.c), and book the work. */
 #include "edit.h"
 
 #include "../handle.h"

@@ -6,6 +6,7 @@
 #include "../damping/forces.h"
 #include "../field.h"
 #include "../handle.h"
+#include "../integrate/springs.h"
 #include "../potential/forces.h"
 #include "apart.h"
 #include "control.h"
@@ -112,41 +113,6 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     return check_values(*integrator, def->values, traits, error);
 }
 
-/* Whether there is nothing but springs and planes, if the integrator asks for that. */
-static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator,
-                                unsigned traits, BrioError *error)
-{
-    if (!(traits & BRIO_SPRINGS_ONLY)) return BRIO_OK;
-    bool other = system->surface;
-    for (int t = 0; t < system->term_count; t++)
-        other |= system->term[t].energy->element == BRIO_ELEMENT_CONTACT &&
-                 system->term[t].energy->rest != BRIO_PLANE_REST;
-    if (other)
-        return brio__error(
-            error, BRIO_ERROR_UNSUPPORTED,
-            "%s supports only springs and planes, so bodies would pass through other obstacles "
-            "and each other; use another integrator",
-            integrator->name);
-    if (system->stitch_term >= 0)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "%s supports only springs, not stitches; use another integrator",
-                           integrator->name);
-    if (system->axes)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "%s moves vertices whole, and `fix` with `axes` fixes some of their "
-                           "coordinates; use another integrator",
-                           integrator->name);
-    for (int b = 0; b < system->body_count; b++) {
-        const BrioEnergy *energy = system->term[system->body[b].term].energy;
-        if (energy->element != BRIO_ELEMENT_SPRING)
-            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "%s moves bodies of springs only, and body \"%s\" is of %s; make it "
-                               "kind: springs with material hooke, or use another integrator",
-                               integrator->name, system->body[b].name, energy->name);
-    }
-    return BRIO_OK;
-}
-
 static void list_integrators(unsigned trait, char *names, size_t size)
 {
     size_t used = 0;
@@ -205,11 +171,11 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                            "so nothing would ever slide; remove mu, or use backward-euler",
                            integrator->name);
     if (!brio__has_barriers(system) || (traits & BRIO_END_IS_SOLVED))
-        return check_springs(system, integrator, traits, error);
+        return brio__springs_fit(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "%s does not go with contact: %s: its step does not end where its "
-                       "equations were solved, so bodies may overlap there; use one of %s",
+                       "%s does not support contact: %s: the end of its step is not the state that "
+                       "the solver kept free of intersections; use one of %s",
                        integrator->name, brio__law_at(system->law)->name, names);
 }
 

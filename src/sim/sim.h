@@ -16,7 +16,7 @@ struct BrioSim {
     double *term_energy;         /* of the system's terms, of the last ledger */
     double force_energy;         /* of forces with a potential, likewise */
     BrioUntangled untangled;     /* what was done to bodies that intersected at the start */
-    bool edited;                 /* the scene no longer tells what the system is */
+    bool edited;                 /* the scene no longer describes the system */
     struct BrioNotes *notes;     /* of what touches (notes.c); NULL: nobody asked */
 };
 
@@ -34,7 +34,7 @@ double brio__sim_energy(BrioSim *sim);
 void brio__sim_book(BrioSim *sim, double before);
 void brio__sim_add(BrioSim *sim, double change); /* the same for a jump that is known */
 
-/* Another system and state in place of those that there are, with the same integrator, solver and
+/* Replaces system and state, with the same integrator, solver and
  * damping; the caller frees the old system. `state` may be replaced by one with more room. With
  * `edit`, what intersects is refused, and the jump of the energy is booked. If it fails, all stays,
  * and system and state are still the caller's. */

@@ -47,7 +47,7 @@ void brio__constraints_weigh(BrioConstraints *constraints);
 /* gradient += G^T multiplier, with the gradients that constraints pull along; that sum alone stays
  * in `force`. */
 void brio__constraints_add_force(BrioConstraints *constraints, double *gradient);
-/* sum of inertia g^2 over conditions that do not hold: beside |residual|^2 in M^-1, what the line
+/* sum of inertia g^2 over violated conditions: together with |residual|^2 in M^-1, what the line
  * search lowers. */
 double brio__constraints_merit(const BrioConstraints *constraints);
 /* Raises the penalties to twice the multipliers that a whole step leads to. */

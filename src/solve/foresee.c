@@ -18,7 +18,7 @@
 
 /* How often springs may come and go for one step. */
 enum { PASSES = 3 };
-/* How stiff springs are, beside what their vertices have of the matrix. */
+/* Stiffness of springs, relative to the diagonal blocks of their vertices. */
 #define STIFF 10.0
 /* The gap that is left at least: of the distance, and of dhat. */
 #define LEFT 0.5

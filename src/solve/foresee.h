@@ -9,8 +9,8 @@
  *     G = n . sum_i w_i (x_i + p_i) >= g.
  *
  * This is a quadratic program. Its active set is found by a few passes [Nocedal2006, Sec. 16.5]:
- * springs k (G - g)^2/2, stiff beside the matrix, are added for pairs that the step closes and
- * taken away where they pull, and the step is solved for again. */
+ * springs k (G - g)^2/2, stiff compared with the matrix, are added for pairs that the step closes
+ * and taken away where they pull, and the step is solved for again. */
 #ifndef BRIO_FORESEE_H
 #define BRIO_FORESEE_H
 
@@ -26,7 +26,7 @@ void brio__foresight_free(BrioForesight *foresight);
 /* Whether foresight can do something about what limits a step. */
 bool brio__limited_by_pairs(const BrioSolver *solver);
 
-/* World positions into solver->x and their ways along solver->step into solver->dx. */
+/* World positions into solver->x and their displacements along solver->step into solver->dx. */
 typedef void BrioAimFn(const BrioProblem *problem, const double *q);
 
 /* Corrects solver->step, which the last factor has solved for and which pairs limit. False: it is

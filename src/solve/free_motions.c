@@ -153,21 +153,22 @@ bool brio__free_motions(BrioSolver *s, const BrioState *state, const double *q, 
     return any;
 }
 
-bool brio__leads_nowhere(const BrioState *state, double way)
+bool brio__exceeds_scene(const BrioState *state, double distance)
 {
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < state->coordinates; i++) {
         low = fmin(low, state->q[i]);
         high = fmax(high, state->q[i]);
     }
-    return !(way <= 1e3 * (high - low));
+    return !(distance <= 1e3 * (high - low));
 }
 
-static bool went_far(const BrioState *state, const double *q)
+static bool moved_too_far(const BrioState *state, const double *q)
 {
-    double way = 0;
-    for (int64_t i = 0; i < state->coordinates; i++) way = fmax(way, fabs(q[i] - state->q[i]));
-    return brio__leads_nowhere(state, way);
+    double distance = 0;
+    for (int64_t i = 0; i < state->coordinates; i++)
+        distance = fmax(distance, fabs(q[i] - state->q[i]));
+    return brio__exceeds_scene(state, distance);
 }
 
 BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, double time,
@@ -175,7 +176,7 @@ BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, doub
 {
     static const char *const remedy = "fix or attach it, or let it come to rest with "
                                       "backward-euler and damping";
-    bool failed = status != BRIO_OK || went_far(state, q);
+    bool failed = status != BRIO_OK || moved_too_far(state, q);
     char text[500];
     if (status < 0 || s->system->partition || (!failed && state->step > 0)) return status;
     for (int b = 0; b < s->system->body_count; b++) /* bar1d has no y and z to speak of */

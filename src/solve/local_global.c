@@ -26,6 +26,10 @@
 #include <string.h>
 
 enum { FACTORS = 4, MEMORY_MAX = 16 };
+enum {
+    AUTO = 2,           /* of the option for precision */
+    HALF_FROM = 1000000 /* numbers of a factor from which it is kept in half precision */
+};
 #define SLOW 2.0 /* s: what moves by `self` within this may come apart by itself */
 
 /* M + scale (L + diag(touch)), factored. */
@@ -60,7 +64,7 @@ typedef struct BrioLocalGlobal {
     /* L-BFGS: differences of points and gradients, a ring */
     int memory, used, last;
     double *dq[MEMORY_MAX], *dg[MEMORY_MAX], slope[MEMORY_MAX];
-    /* room for a point beside the caller's, the gradient at the best one */
+    /* memory for a point in addition to the caller's, and for the gradient at the best one */
     double *spare, *best_gradient;
     /* where the matrix or the solve is not exact: what keeps the momentum of components that are
      * not fixed */
@@ -269,6 +273,17 @@ static void make(BrioLocalGlobal *g, const double *param)
     g->ready = true;
 }
 
+/* A solve reads the factor twice, and one that no cache of a core holds is read at the pace of the
+ * memory: half the bytes, half the time. A solve that is off by a thousandth of its step is as good
+ * as an exact one where ten of them are off by tenths of the solution (docs/local-global.md,
+ * Precision). */
+static BrioScalarPrecision precision_of(const BrioSolver *s, const BrioScalarPattern *pattern)
+{
+    if (s->options.single_precision != AUTO)
+        return s->options.single_precision ? BRIO_SCALAR_SINGLE : BRIO_SCALAR_DOUBLE;
+    return brio__scalar_numbers(pattern) >= HALF_FROM ? BRIO_SCALAR_HALF : BRIO_SCALAR_SINGLE;
+}
+
 /* The factor of M + scale (L + diag(touch)). */
 static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale,
                             Global **global)
@@ -289,7 +304,7 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     brio__hand_columns_forget(&to->hands);
     if (!to->factor)
         BRIO_CHECK(
-            brio__scalar_factor_create(g->pattern, s->options.single_precision, &to->factor));
+            brio__scalar_factor_create(g->pattern, precision_of(s, g->pattern), &to->factor));
     for (int32_t b = 0; b < g->system->block_count; b++) {
         g->scaled_diagonal[b] = g->system->mass[b] + scale * (g->diagonal[b] + g->touch[b]);
         for (int64_t k = g->start[b]; k < g->start[b + 1]; k++)
@@ -417,7 +432,7 @@ static BrioStatus renew_friction(const BrioProblem *p, const double *q, BrioValu
     return BRIO_OK;
 }
 
-/* Looks for contacts once, on the way from q_n to q, where the iterations begin. */
+/* Looks for contacts once, between q_n and q, where the iterations begin. */
 static void expect(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -490,7 +505,7 @@ static BrioStatus begin_solves(const BrioProblem *p, BrioLocalGlobal *g, const d
 }
 
 /* Sheets that are pinched where the step begins are pulled apart by constant forces f in it, at
- * most the largest that two vertices repel each other with: M target + s a f in place of M target.
+ * most the largest that two vertices repel each other with: M target + s a f instead of M target.
  * Whether there are any. */
 static bool pull_apart(const BrioProblem *p, BrioLocalGlobal *g)
 {

@@ -6,21 +6,21 @@
  * potentials at q (at y, and s a^2 H_D, with blend_damping), shortens p so that no element becomes
  * forbidden, backtracks until the objective falls by a fraction of what its slope promises [Armijo
  * 1966], and ends when the full step is below the tolerance, max|p|/h < tol; that last step is
- * taken too. While scripts are under way, steps go together with them (push.h).
+ * taken too. While scripts are moving, steps go together with them (push.h).
  *
- * A projected matrix has more curvature than there is, and where elements are crushed so much more
- * that steps are a small part of the way. The objective tells: along a whole step of slope -s it
- * falls by s/2 if the curvature is right. Where it falls by more than 2/3 s, the parabola through
- * slope and both values is lower at twice the step. Then the step doubles while that holds and no
- * limit is met, and the next matrix has less projection. The objective only falls by more for it,
- * and steps are at most 2^max_doublings of those that the matrix gives: descent and convergence
- * stay [Nocedal and Wright 2006, Theorem 3.2].
+ * A projected matrix has more curvature than the objective. Where elements are crushed it has so
+ * much more that steps are much too short. The objective shows this: along a full step of slope -s
+ * it falls by s/2 if the curvature is right. Where it falls by more than 2/3 s, the parabola
+ * through slope and both values is lower at twice the step. Then the step doubles as long as this
+ * is true and no limit is reached, and the next matrix has less projection. This only makes the
+ * objective fall by more, and steps are at most 2^max_doublings of those that the matrix gives:
+ * descent and convergence stay [Nocedal and Wright 2006, Theorem 3.2].
  *
- * A body that turns is stretched by a straight step. Where that costs too much, steps follow the
- * arc on which bodies turn (turn()). It begins along the same direction, so the slope is the same.
+ * A straight step stretches a rotating body. Where that costs too much, steps follow an arc on
+ * which bodies rotate (along_arc()). It starts in the same direction, so the slope is the same.
  *
- * A step that a limit cuts to nearly nothing says nothing about how near the minimum is, however
- * short it was: it never counts as the last one.
+ * A step that a limit shortens to nearly nothing says nothing about the distance to the minimum:
+ * it never counts as the last one.
  *
  * The objective is a sum of terms that may be far larger than what a step changes, so differences
  * below `noise` (a bound on the round-off of that sum) mean nothing: there, a step may raise it by
@@ -199,7 +199,7 @@ static double go_on(Descent *d, BrioValue next)
     return t;
 }
 
-/* World positions at q, and their ways along the step. */
+/* World positions at q, and their displacements along the step. */
 static void aim(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -228,12 +228,12 @@ static bool foreseen(Descent *d, BrioValue *next)
     return lower;
 }
 
-/* A straight step stretches what turns, by half of the square of the angle, and stiff bodies allow
- * little of that: then steps are short, and every second one only goes back to where nothing is
- * stretched. Where the objective falls by less than its slope promises: goes along an arc, on which
- * components turn, if that leads lower. `t`: what was taken of the straight step, and then of the
- * arc; `next`: the value there, as in s->trial. */
-static void turn(Descent *d, double *t, BrioValue *next)
+/* A straight step stretches a body that rotates by an angle a by a^2/2, and stiff bodies allow
+ * little stretch: then steps are short, and every second step only removes the stretch. If the
+ * objective falls by less than its slope predicts, follows an arc on which components rotate, if
+ * the objective is lower there. `t`: the fraction of the straight step, and then of the arc;
+ * `next`: the value there, as in s->trial. */
+static void along_arc(Descent *d, double *t, BrioValue *next)
 {
     BrioSolver *s = d->s;
     double expected = d->allowed * (1 - d->allowed / 2) * fabs(d->slope);
@@ -275,7 +275,7 @@ static double descend(Descent *d)
     bool limited = s->pushed && t > 0 && !d->drowned && d->allowed < enough;
     if (limited && brio__limited_by_pairs(s) && !foreseen(d, &next))
         brio__combine(s->system, 1, d->q, t, s->step, s->trial);
-    if (!limited) turn(d, &t, &next);
+    if (!limited) along_arc(d, &t, &next);
     if (t == 1 && smooth && !d->small && !d->drowned && too_stiff(d, next, d->slope)) {
         descend_ladder(&d->ladder);
         t = go_on(d, next);
@@ -312,7 +312,7 @@ static BrioStatus ended(Descent *d, double t, bool *end)
     return BRIO_OK;
 }
 
-/* While scripts are under way: a step together with them. Returns its fraction in `t`, 0 where
+/* While scripts are moving: a step together with them. Returns its fraction in `t`, 0 where
  * there is none. */
 static BrioStatus push_together(Descent *d, double *t)
 {
@@ -341,7 +341,7 @@ static BrioStatus relax(Descent *d, bool *much)
     return BRIO_OK;
 }
 
-/* While scripts are under way: a step together with them, or of the script alone, and then as many
+/* While scripts are moving: a step together with them, or of the script alone, and then as many
  * of Newton's as find something to relax: barriers that are pressed on and on become ever
  * stiffer. */
 static BrioStatus push(Descent *d)
@@ -365,13 +365,13 @@ static BrioStatus push(Descent *d)
             return brio__problem_finish(d->p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
     }
     d->pushed = fmax(d->now.value - before, 0);
-    /* the same pair is in the way twice, and nearer: the objective may fall all the same */
+    /* the same pair limits the step twice, and is closer: the objective may fall nevertheless */
     if (d->push_t < BRIO_ENOUGH_LEFT && t < d->push_t / 2) d->easing = ease;
     d->push_t = t;
     return BRIO_OK;
 }
 
-/* There is no lower point along the step: the end, or nowhere to go. */
+/* There is no lower point along the step: converged, or stuck. */
 static BrioStatus stand(const Descent *d)
 {
     if (d->allowed >= BRIO_ENOUGH_LEFT && (d->small || d->drowned))

@@ -1,8 +1,8 @@
 /* Scripted vertices that push: Newton steps of the coordinates together with the script.
  *
- * Let s in [0, 1] be the fraction of their way that scripted vertices have come in this step, g(q,
- * s) the gradient of the objective and C = dg/ds. While s < 1, an iteration follows the zero of g
- * as s grows (Newton's method and Euler's predictor in one):
+ * Let s in [0, 1] be the fraction of their path that scripted vertices have covered in this step,
+ * g(q, s) the gradient of the objective and C = dg/ds. While s < 1, an iteration follows the zero
+ * of g as s grows (Newton's method and Euler's predictor in one):
  *
  *     H p = -(g + (1 - s) C),      q <- q + t p,   s <- s + t (1 - s).
  *
@@ -18,7 +18,7 @@
  *
  * D equals H w + (1 - s) C, but where a gap does not change on this way it has nothing of the
  * barrier's stiffness, whose rounding and projection would otherwise be as large as p' itself: a
- * way of ten metres needs no more steps than one of a millimetre.
+ * path of ten metres needs no more steps than one of a millimetre.
  *
  * D is the difference of two gradients, over so short a way that no gap changes by more than 1e-4
  * of itself; it holds whatever acts: elements, contact, friction, damping, masses. */
@@ -28,14 +28,15 @@
 
 #include <string.h>
 
-/* Of the way that is allowed: the difference for D. */
+/* Fraction of the allowed path: the difference for D. */
 #define DIFFERENCE 1e-4
 
 /* How often a step to where a value is not finite is halved. */
 #define HALVINGS 20
 
 /* World positions into s->x, and into s->dx where they go: scripted vertices to the end of their
- * way, all others along `step` (NULL: they rest). Returns the largest way of a scripted vertex. */
+ * way, all others along `step` (NULL: they rest). Returns the largest displacement of a scripted
+ * vertex. */
 static double aim(const BrioProblem *p, const double *q, const double *step)
 {
     BrioSolver *s = p->solver;
@@ -58,7 +59,7 @@ static double aim(const BrioProblem *p, const double *q, const double *step)
 }
 
 /* How far the world positions s->x may go along s->dx. Elements first: where these are crushed,
- * what is left of a long way is so short that few pairs can meet on it. */
+ * the rest of a long path is so short that few pairs can touch on it. */
 static double allowed(const BrioProblem *p)
 {
     BrioSolver *s = p->solver;
@@ -102,7 +103,7 @@ bool brio__push_alone(const BrioProblem *p, const double *q)
     return s->script_fraction > before;
 }
 
-/* The mean of what is left of the scripted vertices' ways, as aim has just found it. */
+/* The mean of the remaining paths of scripted vertices, as aim has just computed it. */
 static void mean_way(const BrioSolver *s, double mean[3])
 {
     const BrioSystem *system = s->system;

@@ -4,8 +4,8 @@
 
 #include "problem.h"
 
-/* Scripted vertices stand where they are at q_n; if nothing is in their way, they go where they end
- * the step at once. */
+/* Scripted vertices stand where they are at q_n; if nothing blocks them, they move to where they
+ * end the step at once. */
 void brio__push_start(const BrioProblem *problem);
 
 /* The residual g + D of the combined step at q, whose gradient is in solver->gradient, in the frame
@@ -17,7 +17,7 @@ const double *brio__push_residual(const BrioProblem *problem, const double *q, d
  * Returns the fraction of the step; 0: nothing has moved. */
 double brio__push_step(const BrioProblem *problem, double *q, const double way[3], BrioValue *now);
 
-/* The script alone goes half as far as it is allowed to, or all of its way if nothing is in it.
+/* The script alone goes half as far as it is allowed to, or all of its path if nothing blocks it.
  * Says whether it moved. */
 bool brio__push_alone(const BrioProblem *problem, const double *q);
 

@@ -1,4 +1,4 @@
-/* Solves with a matrix A and a few parts of rank one beside it, which couple everything: those of
+/* Solves with a matrix A plus a few terms of rank one, which couple everything: those of
  * potentials of a volume, w E'' u u^T with u = grad V and w the weight of P in the matrix. With
  * D = diag(sqrt(w E'')), U the columns u and Z = A^-1 U,
  *

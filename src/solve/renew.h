@@ -2,7 +2,7 @@
  *
  * Friction acts by normal forces, tangents and closest points that are taken at one pose and held
  * (damping/friction.c). Taken at the start of the step they are late: what touches in this step
- * would not rub in it. So they are taken anew at the points that a minimisation comes to: on its
+ * would not rub in it. So they are evaluated again at points of the minimisation: on its
  * way where the force of friction changes by more than a thousandth, and where it would end until
  * the change moves the minimiser by less than the tolerance. On the way only where a whole step has
  * led: a step that is cut, by collision detection or by the line search, ends at a point that
@@ -24,7 +24,7 @@ typedef struct BrioRenewal {
 
 /* At q, where the minimisation ends unless friction is renewed (`end`), or goes on. `whole`: a
  * whole step has led there. `renewed`: the objective is another one now, and its value and gradient
- * at q are to be taken anew. */
+ * at q are to be evaluated again. */
 BrioStatus brio__renew_friction(const BrioProblem *problem, const double *q, bool end, bool whole,
                                 BrioRenewal *renewal, bool *renewed);
 

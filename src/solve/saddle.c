@@ -89,7 +89,7 @@ static void measure(const BrioProblem *p, Search *search)
                     brio__dot(s->system, c->force, s->step) - penalty;
 }
 
-/* Whether going t of the step was of use. */
+/* Whether t times the step is an improvement. */
 static bool improved(const BrioProblem *p, const Search *search, double t, const Saddle *next)
 {
     if (!isfinite(next->merit)) return false;
@@ -100,7 +100,7 @@ static bool improved(const BrioProblem *p, const Search *search, double t, const
            search->value + 1e-4 * t * search->slope;
 }
 
-/* Halves the step until it is of use; returns the fraction t of it, 0: nowhere. */
+/* Halves the step until it is an improvement; returns its fraction t, 0: there is none. */
 static double lower(const BrioProblem *p, const double *q, bool small, Search *search, Saddle *next)
 {
     BrioSolver *s = p->solver;
@@ -128,7 +128,7 @@ static BrioStatus direction(const BrioProblem *p, const double *q)
                                                 : status;
 }
 
-/* There is nothing better along the step: the end, or nowhere to go. */
+/* There is no improvement along the step: converged, or stuck. */
 static BrioStatus stand(const BrioProblem *p, const double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
@@ -151,7 +151,7 @@ static bool settled(const BrioProblem *p, const Saddle *before, const Saddle *no
            size == 0;
 }
 
-/* While scripts are under way they go half of the way that is free, alone, and then a step relaxes
+/* While scripts are moving they go half of the way that is free, alone, and then a step relaxes
  * what they press. Returns whether they came on. */
 static bool push(const BrioProblem *p, const double *q, Search *search)
 {

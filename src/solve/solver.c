@@ -1,4 +1,4 @@
-/* The solver: its family, its matrix, and the way into a minimisation. */
+/* The solver: its family, its matrix, and the start of a minimisation. */
 #include "solver.h"
 
 #include "../linear/overlay.h"
@@ -41,7 +41,7 @@ BrioSolverOptions brio_default_solver(void)
                                .linear_tol = 1e-6,
                                .max_halvings = 6,
                                .iterations = 10,
-                               .single_precision = 1,
+                               .single_precision = 2,
                                .memory = -1};
 }
 

@@ -80,9 +80,9 @@ struct BrioSolver {
     /* ... and of the length of q; `gradient` is that of the objective, and after a minimisation
      * what the solve left unbalanced */
     double *gradient, *step, *trial, *blend, *difference, *damped_pose;
-    /* the minimisation at hand, or the last one */
-    double script_fraction; /* fraction of their way that fixed vertices have come */
-    bool pushed;            /* something was in their way in this step */
+    /* the current minimisation, or the last one */
+    double script_fraction; /* fraction of their path that fixed vertices have covered */
+    bool pushed;            /* something blocked them in this step */
     BrioReason reason;      /* why it ended */
     int iterations;
     double speed;    /* max|dq|/h of its last Newton step */

@@ -10,8 +10,8 @@
  *
  * What is no element (damping, forces) stays as it is during a sweep, with its gradient where the
  * sweep begins; hands are taken exactly. A sweep is a step of Gauss and Seidel's method for a
- * definite matrix, so the way of it descends, and after it the objective is looked at: while that
- * has risen, the way is halved. So it falls with every sweep, which the paper has where sweeps are
+ * definite matrix, so its step descends. After it brio evaluates the objective: while that
+ * has risen, the step is halved. So it falls with every sweep, which the paper has where sweeps are
  * exact and steps small. A solve has a fixed number of sweeps (`iterations`), as there; there is no
  * Chebyshev acceleration. */
 #include "problem.h"
@@ -23,7 +23,7 @@
 
 enum { VALUES = 12, PACKS = 16, BLOCKS = 128, HALVINGS = 30 };
 
-/* Elements of one term that meet one colour, packed anew: each has one vertex of that colour. */
+/* Elements of one term that touch one colour, packed again: each has one vertex of that colour. */
 typedef struct Piece {
     const BrioTerm *term;
     int64_t count, packs, first; /* first: of its numbers in `share` */
@@ -411,7 +411,7 @@ static BrioValue begin(const BrioProblem *p, double *q)
     return brio__problem_value(p, q, s->gradient);
 }
 
-/* Goes back along the way of a sweep until the objective is not above where it began; false: there
+/* Shortens the step of a sweep until the objective is not above its start; false: there
  * is no such point but the start. */
 static bool descend(const BrioProblem *p, const BrioVbd *g, BrioValue start, double *q,
                     BrioValue *now)

@@ -1,6 +1,7 @@
 /* A look into a solve from outside: what it is doing, in numbers and names, and whether it is to
  * end. Whoever asks does so in every iteration, so nothing here is allocated, and what is told is
- * what the solver knows already; only distances from analytic obstacles are measured anew. */
+ * numbers that the solver already has; only distances from analytic obstacles are computed again.
+ */
 #include "problem.h"
 
 /* Vertices closer than dhat to the obstacles of the terms of analytic contacts. */

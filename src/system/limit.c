@@ -1,4 +1,4 @@
-/* What stands in the way of a motion, in words: "tet 17 of body "cube" (vertices 3 8 12 40)". */
+/* What limits a motion, as text: "tet 17 of body "cube" (vertices 3 8 12 40)". */
 #include "limit.h"
 
 #include <string.h>

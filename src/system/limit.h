@@ -1,10 +1,10 @@
-/* What stands in the way of a motion: an element that would invert, or a pair that would meet. */
+/* What limits a motion: an element that would invert, or a pair that would touch. */
 #ifndef BRIO_LIMIT_H
 #define BRIO_LIMIT_H
 
 #include "system.h"
 
-/* The element that stands in the way; no term if none does. */
+/* The element that limits it; no term if none does. */
 typedef struct BrioLimit {
     const BrioTerm *term;
     int64_t element;
@@ -12,7 +12,7 @@ typedef struct BrioLimit {
     double distance;   /* and how far apart it was */
 } BrioLimit;
 
-/* Of several processes: the smallest step of all, and who stands in its way. A limit that another
+/* Of several processes: the smallest step of all, and what limits it. A limit that another
  * process has is a term that only says so. */
 double brio__limit_join(const BrioSystem *system, double step, BrioLimit *limit);
 bool brio__limit_is_here(const BrioLimit *limit);

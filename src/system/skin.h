@@ -25,7 +25,7 @@ typedef struct BrioSkin {
     int32_t *triangle; /* the fans of the faces */
     /* of an embedded surface; otherwise the skin's vertices are the body's, and these are NULL */
     int64_t vertex_count;
-    double *rest;   /* 3 a vertex */
+    double *rest;   /* 3 per vertex */
     int64_t *start; /* vertex_count + 1: into */
     int32_t *node;  /* the body's vertices */
     double *weight;

@@ -168,7 +168,7 @@ struct BrioSystem {
     int row_count;              /* their conditions */
     int stitch_term;            /* -1: no stitches */
     int force_count;
-    BrioForce *force; /* beside gravity (force/force.h) */
+    BrioForce *force; /* in addition to gravity (force/force.h) */
     int param_count;
     BrioBuilder *plans; /* that it was made of, for edits; NULL: it cannot be edited */
     BrioPartition
@@ -221,7 +221,7 @@ struct BrioState {
     /* the ledger's sums; the last by damping model, friction after them */
     double added, unfinished, dissipated[BRIO_LOSSES];
     double broken;  /* J that was in stitches when they broke */
-    double memo[4]; /* what the integrator keeps beside the history */
+    double memo[4]; /* numbers that the integrator keeps in addition to the history */
     BrioGrip hand[BRIO_MAX_HANDS];
     /* lengths: 3*blocks, 3*fixed vertices, parameters, history vectors */
     int64_t coordinates, fixed, params, history;
@@ -285,7 +285,7 @@ void brio__system_gather(const BrioSystem *system, const double *world, double *
 /* World positions x = J q + b(t), and velocities J v + db/dt. */
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
                             double time, double *x);
-/* Where fixed vertices are on their way through a step: `fraction` of it, from `start` (world
+/* Where fixed vertices are within a step: after `fraction` of it, from `start` (world
  * positions, of which only the rows of fixed vertices count); fraction 1 is where they end it. */
 typedef struct BrioWay {
     double fraction;

@@ -259,7 +259,7 @@ class Live {
     }
     this.times.push(now);
     while (this.times[0] < now - 1000) this.times.shift();
-    if (this.noted && now - this.noted < 90) return;
+    if (this.noted && now - this.noted < (this.view.spared ? 400 : 90)) return;
     this.noted = now;
     this.energy.draw();
     this.momentum.draw();

@@ -235,7 +235,7 @@ function settingTests({ test, check, openPage, openStill, params }) {
       b.setMethod(0, 'verlet', {});
       return b.message.hidden ? '' : b.message.textContent;
     });
-    check(/does not go with contact: ipc.*use one of/.test(said), `said: "${said}"`);
+    check(/does not support contact: ipc.*use one of/.test(said), `said: "${said}"`);
   });
 }
 
@@ -275,7 +275,7 @@ function contactTests({ test, check, openStill, params }) {
       return { before, after: b.methods[0].name, said, done: b.stepNow(20) };
     });
     check(r.before === 'verlet' && r.after === 'a-search' && r.done === 20 &&
-      /does not go with contact: ipc/.test(r.said), JSON.stringify(r));
+      /does not support contact: ipc/.test(r.said), JSON.stringify(r));
   });
 
   // Springs between vertices: what falls on another lies on it or beside it, not in it.

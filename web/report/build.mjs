@@ -1,4 +1,5 @@
-// Bundles report.js, three.js and uPlot into one script and compresses it as report.html holds it:  node build.mjs OUT
+// Bundles report.js, three.js and uPlot into one compressed script for report.html:
+//   node build.mjs OUT
 import { build } from 'esbuild';
 import { deflateSync } from 'node:zlib';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// A picture of a report for the documentation:  node shoot.mjs REPORT.html OUT.png WIDTH HEIGHT light|dark TIME [folder of node_modules]
+// A picture of a report for the documentation:
+//   node shoot.mjs REPORT.html OUT.png WIDTH HEIGHT light|dark TIME [folder of node_modules]
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 
@@ -6,9 +7,21 @@ const [report, out, width, height, colorScheme, time, modules] = process.argv.sl
 const { chromium } = createRequire(resolve(modules ?? '.') + '/')('playwright-core');
 const browser = await chromium.launch({
   executablePath: process.env.BRIO_CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  args: [
+    '--no-sandbox',
+    '--use-angle=swiftshader',
+    '--enable-unsafe-swiftshader',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
 });
-const page = await browser.newPage({ viewport: { width: Number(width), height: Number(height) }, colorScheme });
+const page = await browser.newPage({
+  viewport: { width: Number(width), height: Number(height) },
+  colorScheme,
+});
 await page.goto(`file://${resolve(report)}`);
 await page.waitForFunction(() => window.brioReport);
 await page.evaluate(async (t) => (await window.brioReport).view.setTime(t), Number(time));

@@ -7,11 +7,11 @@ import os
 import re
 import sys
 
-HEADERS = ["brio.h", "motion.h", "edit.h", "constraint.h", "cage.h", "ccd.h", "integrator.h", "stages.h",
-           "by_body.h", "matrices.h", "plugin.h"]
+HEADERS = ["brio.h", "motion.h", "edit.h", "constraint.h", "cage.h", "ccd.h", "integrator.h",
+           "stages.h", "tets.h", "by_body.h", "matrices.h", "plugin.h"]
 RULE = re.compile(r"/\* -{20,}\n(.*?)\n \* -{20,} \*/|/\* ---- (.*?) -{4,} \*/", re.S)
-SKIP = re.compile(r"#(ifndef BRIO_\w+_H|define BRIO_\w+_H|endif|ifdef __cplusplus|include|if |else|elif)"
-                  r"|extern \"C\"|\}$|#define BRIO_API\b|#pragma")
+SKIP = re.compile(r"#(ifndef BRIO_\w+_H|define BRIO_\w+_H|endif|ifdef __cplusplus|include|if )"
+                  r"|#(else|elif)|extern \"C\"|\}$|#define BRIO_API\b|#pragma")
 
 
 def plain(comment):
@@ -81,7 +81,8 @@ def subdivide(block):
     """A block in which a comment stands above each declaration, as several."""
     piece, depth = [], 0
     for line in block.split("\n"):
-        if line.startswith("/*") and depth == 0 and any(not p.startswith(("/*", " *")) for p in piece):
+        code = any(not p.startswith(("/*", " *")) for p in piece)
+        if line.startswith("/*") and depth == 0 and code:
             yield "\n".join(piece)
             piece = []
         piece.append(line)
@@ -106,7 +107,7 @@ def section(text, level):
 
 
 def titled(comment):
-    """The heading and the text of a ruled comment: its first words, up to a colon or a full stop."""
+    """The heading and the text of a ruled comment: its first words, to a colon or a full stop."""
     told = plain("/*" + comment + " */")
     found = re.match(r"(.{1,70}?)(?:[.:]\s|[.:]?$|\s\()(.*)", told.replace("\n", " ", 1), re.S)
     title, rest = found[1].replace("`", ""), told[len(found[1]):].lstrip(".:\n ")
@@ -129,7 +130,8 @@ def header(path):
 
 def page(include):
     out = ["# The C interface",
-           "All of the public headers, made from their comments. [library.md](library.md) shows how to begin."]
+           "All of the public headers, made from their comments. "
+           "[library.md](library.md) shows how to begin."]
     for name in HEADERS:
         out += header(os.path.join(include, "brio", name))
     return "\n\n".join(out) + "\n"
@@ -137,4 +139,5 @@ def page(include):
 
 if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.stdout.write(page(sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "..", "..", "include")))
+    include = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "..", "..", "include")
+    sys.stdout.write(page(include))

@@ -1,7 +1,7 @@
 """Checks a built site:  check.py SITE
-Every link leads to a file and an anchor of the site, every picture and script is there, every formula
-was typeset, and the page of the C interface has every function of the headers. Addresses outside of
-the site are not visited."""
+Every link leads to a file and an anchor of the site, every picture and script exists, every
+formula was typeset, and the page of the C interface has every function of the headers. Addresses
+outside of the site are not visited."""
 import os
 import re
 import sys
@@ -55,7 +55,8 @@ def broken_links(site, parsed):
 
 
 def missing_functions(text):
-    include = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "include", "brio")
+    here = os.path.dirname(os.path.abspath(__file__))
+    include = os.path.join(here, "..", "..", "include", "brio")
     faults, count = [], 0
     for name in os.listdir(include):
         if not name.endswith(".h"):

@@ -28,8 +28,8 @@ import c_api
 import unicode_math
 
 katex = os.environ.get("BRIO_SITE_KATEX", "")
-THEORY = ["theory.md", "notation.md", "stabilised.md", "decoupled.md", "variational.md", "stability.md",
-          "results.md", "errata.md"]
+THEORY = ["theory.md", "notation.md", "stabilised.md", "decoupled.md", "variational.md",
+          "stability.md", "results.md", "errata.md"]
 formulas = {}  # by page: what the tokens of its text stand for
 index = []     # of the search: pages with their sections
 book = {}      # pages of theory, typeset
@@ -74,7 +74,8 @@ def take_formulas(markdown, inline, found):
     markdown = re.sub(r"^```math\n(.*?)^```$", block, markdown, flags=re.S | re.M)
     if not inline:
         return markdown
-    pieces = re.split(r"(^```.*?^```$|(?:^ {4,}\S[^\n]*\n)+|^#[^\n]*$)", markdown, flags=re.S | re.M)
+    code = r"(^```.*?^```$|(?:^ {4,}\S[^\n]*\n)+|^#[^\n]*$)"
+    pieces = re.split(code, markdown, flags=re.S | re.M)
     for i, piece in enumerate(pieces):
         listed = piece.startswith("    ") and i and not pieces[i - 1].endswith("\n\n")
         if i % 2 == 0 or listed:
@@ -94,8 +95,8 @@ def on_page_markdown(markdown, page, **_):
 def typeset(found, name):
     if not found:
         return
-    done = subprocess.run(["node", os.path.join(site, "formulas.mjs"), katex], input=json.dumps(found),
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(["node", os.path.join(site, "formulas.mjs"), katex],
+                          input=json.dumps(found), capture_output=True, text=True, check=True)
     for formula, answer in zip(found, json.loads(done.stdout)):
         if "error" in answer:
             raise PluginError("%s: %s: %s" % (name, formula["source"], answer["error"]))
@@ -118,8 +119,8 @@ def on_page_content(content, page, config, **_):
     add_to_index(page, put(content, found, lambda formula: html.escape(formula["source"])))
     typeset(found, name)
     content = re.sub(r"<p>(BRIOFORMULA\d+X)</p>", r'<div class="formula">\1</div>', content)
-    content = re.sub(r"BRIOFORMULA(\d+)X([,.;:)?!]*)", lambda match: formula_html(found[int(match[1])], match[2]),
-                     content)
+    content = re.sub(r"BRIOFORMULA(\d+)X([,.;:)?!]*)",
+                     lambda match: formula_html(found[int(match[1])], match[2]), content)
     content = re.sub(r"(<table>.*?</table>)", r'<div class="table">\1</div>', content, flags=re.S)
     content = re.sub(r"<img ", '<img loading="lazy" ', content)
     if name in THEORY:
@@ -184,10 +185,12 @@ def chapter(name):
 def write_book(folder):
     names = [name for name in THEORY if name in book]
     titles = [plain(re.search(r"<h1[^>]*>(.*?)</h1>", book[name], re.S)[1]) for name in names]
-    contents = "".join('<li><a href="#%s">%s</a></li>' % (name[:-3], title) for name, title in zip(names, titles))
+    contents = "".join('<li><a href="#%s">%s</a></li>' % (name[:-3], title)
+                       for name, title in zip(names, titles))
     with open(os.path.join(site, "book.html"), encoding="utf-8") as file:
         page = file.read()
-    page = page.replace("CONTENTS", contents).replace("CHAPTERS", "\n".join(chapter(name) for name in names))
+    page = page.replace("CONTENTS", contents)
+    page = page.replace("CHAPTERS", "\n".join(chapter(name) for name in names))
     with open(os.path.join(folder, "theory-book.html"), "w", encoding="utf-8") as file:
         file.write(page)
 
@@ -195,9 +198,11 @@ def write_book(folder):
 def on_post_build(config):
     folder = config["site_dir"]
     with open(os.path.join(folder, "search-index.js"), "w", encoding="utf-8") as file:
-        file.write("var brioIndex = " + json.dumps(index, ensure_ascii=False, separators=(",", ":")) + ";\n")
+        text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+        file.write("var brioIndex = " + text + ";\n")
     if katex:
-        source, target = os.path.join(katex, "node_modules", "katex", "dist"), os.path.join(folder, "katex")
+        source = os.path.join(katex, "node_modules", "katex", "dist")
+        target = os.path.join(folder, "katex")
         os.makedirs(os.path.join(target, "fonts"), exist_ok=True)
         shutil.copy(os.path.join(source, "katex.min.css"), target)
         for font in os.listdir(os.path.join(source, "fonts")):

@@ -1,5 +1,6 @@
 // Tests a built site:  node test.mjs SITE [folder with node_modules/playwright-core]
-// The search finds twenty words in the right section; in Chromium, from the disk, it is typed into and followed.
+// The search finds twenty words in the right section. In Chromium, from the disk, a query is typed
+// and its result followed.
 import { createRequire } from 'node:module';
 import { existsSync, readFileSync } from 'node:fs';
 import { strict as assert } from 'node:assert';
@@ -41,7 +42,9 @@ const missed = [];
 for (const [word, page] of Object.entries(words)) {
   const found = find(index, word, 8);
   if (!found.some((hit) => hit.page === page))
-    missed.push(`${word}: ${page} is not among ${found.map((hit) => hit.page).join(', ') || 'nothing'}`);
+    missed.push(
+      `${word}: ${page} is not among ${found.map((hit) => hit.page).join(', ') || 'nothing'}`,
+    );
 }
 assert.deepEqual(missed, []);
 assert.equal(find(index, 'xylophone').length, 0);
@@ -50,23 +53,36 @@ console.log(`${Object.keys(words).length} searches find their page among the fir
 
 const browserPath =
   process.env.BRIO_CHROMIUM ??
-  ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+  ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+    existsSync(path),
+  );
 if (!browserPath || !modules || !existsSync(join(modules, 'node_modules/playwright-core'))) {
   console.log('SKIPPED: the search in a browser: there is no Chromium or no playwright-core');
   process.exit(0);
 }
 const { chromium } = createRequire(modules + '/')('playwright-core');
-const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ['--no-sandbox', '--disable-gpu'],
+});
 const troubles = [];
 const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
 page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
 page.on('pageerror', (error) => troubles.push(error.message));
-page.on('request', (request) => request.url().startsWith('file:') || request.url().startsWith('data:') || troubles.push(request.url()));
+page.on(
+  'request',
+  (request) =>
+    request.url().startsWith('file:') ||
+    request.url().startsWith('data:') ||
+    troubles.push(request.url()),
+);
 
 await page.goto('file://' + join(site, 'notation.html'));
 const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 assert.ok(wide <= 0, `notation.html is ${wide} pixels wider than a phone`);
-const fonts = await page.evaluate(() => document.fonts.ready.then((all) => [...all].filter((f) => f.status === 'loaded').length));
+const fonts = await page.evaluate(() =>
+  document.fonts.ready.then((all) => [...all].filter((f) => f.status === 'loaded').length),
+);
 if (existsSync(join(site, 'katex'))) assert.ok(fonts >= 3, `${fonts} fonts of KaTeX were loaded`);
 await page.click('.menu');
 assert.ok(await page.isVisible('nav.side'));
@@ -80,4 +96,6 @@ await page.waitForURL((url) => !url.pathname.endsWith('notation.html'));
 assert.ok((await page.textContent('article')).includes('riction'));
 assert.deepEqual(troubles, []);
 await browser.close();
-console.log('Chromium, from the disk: the search leads to its page, nothing is fetched from outside');
+console.log(
+  'Chromium, from the disk: the search leads to its page, nothing is fetched from outside',
+);

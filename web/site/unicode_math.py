@@ -1,8 +1,8 @@
 """Formulas of the manuals, as TeX.
 
-Short formulas stand in the text as code, in Unicode: `q' = q + h v − h²/2 M⁻¹∇P(q)`. They are readable
-in any editor, and the site typesets them on the pages of theory. `is_formula` tells them from names
-and commands, `tex` translates them. Long formulas are ```math blocks, in TeX already.
+Short formulas stand in the text as code, in Unicode: `q' = q + h v − h²/2 M⁻¹∇P(q)`. They are
+readable in any editor, and the site typesets them on the pages of theory. `is_formula` tells them
+from names and commands, `tex` translates them. Long formulas are ```math blocks, in TeX already.
 """
 import re
 import unicodedata
@@ -11,21 +11,25 @@ FUNCTIONS = {"argmin": r"\operatorname*{argmin}", "cof": r"\operatorname{cof}", 
              "det": r"\det", "diag": r"\operatorname{diag}", "exp": r"\exp", "ln": r"\ln",
              "max": r"\max", "min": r"\min", "Re": r"\operatorname{Re}", "sin": r"\sin",
              "tr": r"\operatorname{tr}", "trace": r"\operatorname{trace}"}
-WORDS = {"added", "dissipated", "first", "floor", "radius", "remember", "rest", "shape", "target", "they",
-         "tol", "what"}
+WORDS = {"added", "dissipated", "first", "floor", "radius", "remember", "rest", "shape", "target",
+         "they", "tol", "what"}
 SUBSCRIPTS = {"added", "cm", "max"}
 MARKS = {"\u0302": r"\hat", "\u0303": r"\tilde", "\u0307": r"\dot", "\u0308": r"\ddot"}
 UPPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵀᵖ", "0123456789-+Tp"))
 LOWER = dict(zip("₀₁₂₃₄₅₆₇₈₉ₙᵢⱼ", "0123456789nij"))
 SIGNS = {"−": "-", "·": r"\cdot ", "×": r"\times ", "≤": r"\le ", "≥": r"\ge ", "→": r"\to ",
          "←": r"\leftarrow ", "∈": r"\in ", "∞": r"\infty ", "∂": r"\partial ", "∇": r"\nabla ",
-         "⊗": r"\otimes ", "±": r"\pm ", "∓": r"\mp ", "≈": r"\approx ", "…": r"\dots ", "½": r"\tfrac12 ",
-         "¼": r"\tfrac14 ", "‖": r"\Vert ", "|": r"\vert ", "~": r"\sim ", "*": "^*", "ℓ": r"\ell ",
+         "⊗": r"\otimes ", "±": r"\pm ", "∓": r"\mp ", "≈": r"\approx ", "…": r"\dots ",
+         "½": r"\tfrac12 ", "¼": r"\tfrac14 ", "‖": r"\Vert ", "|": r"\vert ",
+         "~": r"\sim ", "*": "^*",
+         "ℓ": r"\ell ",
          "ħ": r"\hbar ", "Σ": r"\textstyle\sum ", "Π": r"\textstyle\prod ", "∫": r"\textstyle\int ",
          "≠": r"\neq ", "∪": r"\cup ", "ᵏ": "^k", "%": r"\%", "°": r"^\circ "}
-GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "η": "eta", "θ": "theta",
-         "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau",
-         "φ": "varphi", "ψ": "psi", "χ": "chi", "ξ": "xi", "ζ": "zeta", "ω": "omega", "Δ": "Delta",
+GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "η": "eta",
+         "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "π": "pi", "ρ": "rho",
+         "σ": "sigma", "τ": "tau", "φ": "varphi", "ψ": "psi", "χ": "chi", "ξ": "xi", "ζ": "zeta",
+         "ω": "omega",
+         "Δ": "Delta",
          "Φ": "Phi", "Ω": "Omega", "Λ": "Lambda", "Γ": "Gamma", "Ψ": "Psi"}
 SIGNS.update({letter: "\\" + name + " " for letter, name in GREEK.items()})
 

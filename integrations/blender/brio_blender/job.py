@@ -131,7 +131,7 @@ def show_messages(scene, found):
 
 
 class Job:
-    """`mode`: BAKE anew, RESUME what was cancelled, HERE from the current frame on."""
+    """`mode`: BAKE from the start, RESUME a cancelled bake, HERE from the current frame on."""
 
     def __init__(self, context, mode):
         self.scene_name, self.mode = context.scene.name, mode

@@ -55,7 +55,12 @@ class _Bake:
 
     @classmethod
     def poll(cls, context):
-        return context.scene is not None and not job.is_running()
+        return context.scene is not None and not job.is_running() and cls._fits(context.scene)
+
+    @staticmethod
+    def _fits(_scene):
+        """Whether there is something to bake in this way."""
+        return True
 
     def execute(self, context):
         """To the end, as scripts and background sessions want it."""
@@ -114,11 +119,9 @@ class BRIO_OT_resume(_Bake, bpy.types.Operator):
     bl_label = "Resume"
     mode = "RESUME"
 
-    @classmethod
-    def poll(cls, context):
-        if not super().poll(context):
-            return False
-        return job.cache_of(context.scene).data["state"] in ("part", "begun")  # begun: a crash
+    @staticmethod
+    def _fits(scene):
+        return job.cache_of(scene).data["state"] in ("part", "begun")  # begun: a crash
 
 
 class BRIO_OT_bake_from_here(_Bake, bpy.types.Operator):
@@ -129,12 +132,10 @@ are now"""
     bl_label = "Bake from Here"
     mode = "HERE"
 
-    @classmethod
-    def poll(cls, context):
-        if not super().poll(context):
-            return False
-        cache = job.cache_of(context.scene)
-        return cache.read > 1 and context.scene.frame_current > cache.data["first"]
+    @staticmethod
+    def _fits(scene):
+        cache = job.cache_of(scene)
+        return cache.read > 1 and scene.frame_current > cache.data["first"]
 
 
 class BRIO_OT_cancel(bpy.types.Operator):

@@ -388,7 +388,7 @@ export class Bench {
     this.changed();
   }
 
-  // Starts anew because the scene itself is another.
+  // Starts again because the scene itself is another.
   again(change, resized = false) {
     Object.assign(this.p, change);
     if (resized && this.scene.pins) {

@@ -7,10 +7,12 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const geometryOf = (position) => new THREE.BufferGeometry().setAttribute('position', position);
 
 export class View3D {
-  constructor(canvas) {
+  // `options` of the drawing buffer, for example { antialias: false }.
+  constructor(canvas, options = {}) {
     this.canvas = canvas;
-    this.renderer =
-      new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({
+      canvas, antialias: true, preserveDrawingBuffer: true, ...options,
+    });
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.scene = new THREE.Scene();

@@ -6,7 +6,7 @@
 const fold = (text) => text.toLowerCase().normalize('NFC');
 const letters = /[\p{L}\p{N}_]/u;
 
-// How well a word fits a text: 4 whole, 3 at the beginning of a word, 1 inside of one, 0 not at all.
+// How well a word fits a text: 4 a whole word, 3 the start of one, 1 inside of one, 0 not at all.
 function fit(text, word) {
   let best = 0;
   for (let at = text.indexOf(word); at >= 0 && best < 4; at = text.indexOf(word, at + 1)) {
@@ -54,7 +54,8 @@ function excerpt(text, query) {
   const places = words.map((word) => body.indexOf(word)).filter((at) => at >= 0);
   let from = places.length ? Math.max(0, Math.min(...places) - 50) : 0;
   if (from) from = text.indexOf(' ', from) + 1;
-  return (from ? '… ' : '') + text.slice(from, from + 150) + (text.length > from + 150 ? ' …' : '');
+  const end = text.length > from + 150 ? ' …' : '';
+  return (from ? '… ' : '') + text.slice(from, from + 150) + end;
 }
 
 if (typeof document !== 'undefined') {
@@ -69,7 +70,8 @@ if (typeof document !== 'undefined') {
     menu.setAttribute('aria-expanded', String(side.classList.toggle('open')));
   });
   const current = side.querySelector('[aria-current]');
-  if (current && current.offsetTop > side.clientHeight - 80) side.scrollTop = current.offsetTop - 200;
+  if (current && current.offsetTop > side.clientHeight - 80)
+    side.scrollTop = current.offsetTop - 200;
 
   function load() {
     if (load.begun) return;
@@ -131,7 +133,8 @@ if (typeof document !== 'undefined') {
     const items = [...list.querySelectorAll('[role=option]')];
     if (!items.length) return;
     chosen = (chosen + by + items.length) % items.length;
-    for (const [i, item] of items.entries()) item.setAttribute('aria-selected', String(i === chosen));
+    for (const [i, item] of items.entries())
+      item.setAttribute('aria-selected', String(i === chosen));
     items[chosen].scrollIntoView({ block: 'nearest' });
   }
 
@@ -142,12 +145,13 @@ if (typeof document !== 'undefined') {
     else if (event.key === 'ArrowUp') choose(-1);
     else if (event.key === 'Enter')
       (list.querySelector('[aria-selected=true] a') ?? list.querySelector('a'))?.click();
-    else if (event.key === 'Escape') (input.value = ''), show();
+    else if (event.key === 'Escape') ((input.value = ''), show());
     else return;
     event.preventDefault();
   });
   list.addEventListener('click', (event) => {
-    if (event.target.closest('a')) (list.hidden = true), input.setAttribute('aria-expanded', 'false');
+    if (event.target.closest('a'))
+      ((list.hidden = true), input.setAttribute('aria-expanded', 'false'));
   });
   document.addEventListener('click', (event) => {
     if (!event.target.closest('.search')) list.hidden = true;

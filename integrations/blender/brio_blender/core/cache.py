@@ -58,7 +58,7 @@ class Cache:
     # ---- runs --------------------------------------------------------------------------------
 
     def begin(self, first, frames, keep=0, checkpoint=None):
-        """A new run, anew or from frame `keep` of the bake that is there, whose state is in the
+        """A new run, from the start or from frame `keep` of the existing bake, whose state is in
         file `checkpoint`. Returns its folder, empty but for that state, for the scene."""
         state = None
         if checkpoint:
@@ -121,7 +121,7 @@ class Cache:
         shutil.rmtree(os.path.join(self.folder, BEFORE), ignore_errors=True)
 
     def start_file(self):
-        """The checkpoint that the last run starts from; None: it starts anew."""
+        """The checkpoint that the last run starts from; None: it starts from the scene."""
         path = os.path.join(self.run_folder(), START)
         return path if os.path.isfile(path) else None
 
@@ -159,7 +159,7 @@ class Cache:
                                for name, count, matrices in bodies]
 
     def open(self):
-        """Caches to write to: new ones, or those that are there, up to what was read of them."""
+        """Caches to write to: new ones, or the existing ones, up to what was read of them."""
         self.writers, self.inverses = [], []
         for body in self.data["bodies"]:
             self.inverses.append([space.invert(np.array(m)) for m in body["matrices"]])

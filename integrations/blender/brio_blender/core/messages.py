@@ -7,6 +7,11 @@ from typing import List, NamedTuple
 
 FILE = re.compile(r"^(?:\S.*?)?scene\.yaml(?::\d+:\d+)?: ")
 PLACE = re.compile(r"^(?:(bodies|obstacles)\[(\d+)\][^:\s]*|[a-z_]+(?:[.\[][\w.\[\]]*)?): (.+)$")
+# Remedies that name keys of a scene file, as the panel has them.
+REMEDIES = (
+    (re.compile(r": with contact: \S+ bodies must start apart; .*$"),
+     "; move the objects apart, or choose Untangle at the start"),
+)
 
 
 class Message(NamedTuple):
@@ -31,6 +36,8 @@ def parse(line, bodies, obstacles):
     text = re.sub(r"^brio(?: \w+)?: ", "", text)
     file = FILE.match(text)
     text = text[file.end():] if file else text
+    for words, remedy in REMEDIES:
+        text = words.sub(remedy, text)
     place = PLACE.match(text) if file else None
     names = list(bodies) + list(obstacles)
     if place:

@@ -14,7 +14,7 @@ LETTERS = b"POINTCACHE2\0"
 
 class Writer:
     """A cache that grows: `append` adds a frame. An existing one goes on with `frames` of its own
-    (None: it begins anew)."""
+    (None: a new file)."""
 
     def __init__(self, path, points, frames=None):
         self.path, self.points, self.frames = path, points, 0
@@ -39,7 +39,7 @@ class Writer:
     def append(self, points):
         points = np.ascontiguousarray(points, dtype="<f4")
         if points.shape != (self.points, 3):
-            raise ValueError(f"{self.path}: {points.shape} in place of {(self.points, 3)}")
+            raise ValueError(f"{self.path}: {points.shape} instead of {(self.points, 3)}")
         self.file.seek(HEAD.size + 12 * self.points * self.frames)
         self.file.write(points.tobytes())
         self.file.flush()

@@ -30,7 +30,7 @@ export class Experiment {
     this.start();
   }
 
-  // Worlds are freed when the experiment starts anew.
+  // Worlds are freed when the experiment starts again.
   world(scene) {
     const world = this.engine.world(scene);
     this.worlds.push(world);

@@ -144,9 +144,10 @@ class Spring extends Experiment {
         dot(g, at(r.trail.at(-1)), 6, colours[i]);
       });
     });
-    words(g, 'grey: the true motion', [box.left + 8, box.top + 12], {
+    words(g, 'grey: the true motion', [box.left + box.width, box.top + box.height + 30], {
       fill: css('--soft'),
       size: 12,
+      align: 'right',
     });
   }
 }
