@@ -341,6 +341,7 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
     if (!type->factor_partitions && linear->overlay && brio__overlay_any(linear->overlay))
         BRIO_CHECK(brio__overlay_join(linear->overlay, linear, &linear->factored));
     linear->factored->options.position = linear->options.position;
+    linear->factored->options.near = linear->options.near;
     BrioMatrix *A = &linear->factored->A;
     if (brio__partition_any(linear->options.partition,
                             !brio__all_finite(9 * A->start[A->n], A->value)))

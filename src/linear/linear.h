@@ -68,6 +68,8 @@ typedef struct BrioLinearOptions {
     /* 3 for each coordinate block, as they are when a matrix is factored: rigid motions, near which
      * it is weak, are made of them; NULL: unknown */
     const double *position;
+    /* the matrix is near the one that was factored before: a preconditioner of that may be kept */
+    bool near;
     /* blocks of the pattern that are no part of a body but contacts, which come and go: keys
      * (larger coordinate block << 32) | smaller, ascending; for create only */
     const uint64_t *added;

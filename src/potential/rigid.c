@@ -143,12 +143,13 @@ static void add_momenta(const BrioRigid *r, const double *const *pose, const Bri
     join(r, LINEAR, ROW);
 }
 
-/* In place of its momenta: the velocity of a component's centre and how fast it turns. */
-static void solve_component(const BrioRigid *r, int32_t component)
+/* In place of its momenta: the velocity of a component's centre and how fast it turns; `held`: also
+ * of one that something holds. */
+static void solve_component(const BrioRigid *r, int32_t component, bool held)
 {
     double *row = r->row + ROW * (int64_t)component, *u = row + LINEAR, *w = row + ANGULAR;
     double I[3][3], S[3] = {w[0], w[1], w[2]};
-    bool none = r->components->fixed[component] || !(row[MASS] > 0);
+    bool none = (r->components->fixed[component] && !held) || !(row[MASS] > 0);
     for (int c = 0; c < 3; c++) u[c] = none ? 0 : u[c] / row[MASS];
     for (int c = 0; c < 3; c++) w[c] = 0;
     if (none) return;
@@ -167,7 +168,7 @@ void brio__rigid_motion(const BrioRigid *r, const double *q, const BrioImpulse *
     clear(r);
     find_centres(r, pose, count + 1);
     add_momenta(r, pose, impulse, count);
-    for (int32_t p = 0; p < f->count; p++) solve_component(r, p);
+    for (int32_t p = 0; p < f->count; p++) solve_component(r, p, false);
     for (int64_t b = 0; b < f->system->block_count; b++) {
         const double *row = row_of(r, b), *w = row + ANGULAR;
         double d[3], turn[3];
@@ -199,7 +200,7 @@ void brio__rigid_way(const BrioRigid *r, const double *q, const double *p, doubl
     for (int32_t k = 0; k < f->count; k++) {
         double *row = r->row + ROW * (int64_t)k, *w = row + ANGULAR, S[3] = {w[0], w[1], w[2]};
         double I[3][3], torque[3], change[3];
-        solve_component(r, k);
+        solve_component(r, k, false);
         cross(S, w, torque);
         memcpy(I, row + INERTIA, sizeof I);
         brio__solve_inertia(I, torque, change);
@@ -215,6 +216,19 @@ void brio__rigid_way(const BrioRigid *r, const double *q, const double *p, doubl
     }
 }
 
+/* In place of the velocity u of the centre: by how much a rotation about the axis of the screw (u,
+ * w) takes it off its straight way. */
+static void curve(const double w[3], double u[3])
+{
+    double once[3], twice[3], square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
+    double angle = sqrt(square);
+    double first = angle > 1e-3 ? (1 - cos(angle)) / square : 0.5;
+    double second = angle > 1e-3 ? (1 - sin(angle) / angle) / square : 1. / 6;
+    cross(w, u, once);
+    cross(w, once, twice);
+    for (int c = 0; c < 3; c++) u[c] = first * once[c] + second * twice[c];
+}
+
 void brio__rigid_bend(const BrioRigid *r, const double *q, const double *step, double t,
                       double *way)
 {
@@ -226,19 +240,24 @@ void brio__rigid_bend(const BrioRigid *r, const double *q, const double *step, d
     find_centres(r, pose, 2);
     add_momenta(r, pose, &(BrioImpulse){q, way, 1}, 1);
     for (int32_t p = 0; p < f->count; p++) {
-        double *w = r->row + ROW * (int64_t)p + ANGULAR;
-        solve_component(r, p);
-        for (int c = 0; c < 3; c++) w[c] *= t;
+        double *u = r->row + ROW * (int64_t)p + LINEAR, *w = r->row + ROW * (int64_t)p + ANGULAR;
+        solve_component(r, p, true);
+        for (int c = 0; c < 3; c++) {
+            u[c] = f->fixed[p] ? t * u[c] : 0;
+            w[c] *= t;
+        }
+        if (f->fixed[p]) curve(w, u);
     }
     for (int64_t b = 0; b < f->system->block_count; b++) {
-        const double *row = row_of(r, b), *w = row + ANGULAR;
+        const double *row = row_of(r, b), *u = row + LINEAR, *w = row + ANGULAR;
         double d[3], turned[3], straight[3];
         arm(row, pose, 0, b, d);
         rotate(w, d, turned);
         cross(w, d, straight);
         for (int c = 0; c < 3; c++)
-            way[3 * b + c] = t * step[3 * b + c] + (turned[c] - d[c] - straight[c]);
+            way[3 * b + c] = t * step[3 * b + c] + u[c] + (turned[c] - d[c] - straight[c]);
     }
+    brio__system_mask(f->system, way);
 }
 
 /* Internal forces of a component and their torques add up to round-off: at most this fraction of

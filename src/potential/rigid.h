@@ -25,7 +25,8 @@ void brio__rigid_way(const BrioRigid *rigid, const double *q, const double *p, d
                      double *way);
 /* The step bent so that components turn instead of stretching: `way` = t step, with the rotation
  * that is part of it, by the angle t w, as a finite one. w is that of the rigid motion with the
- * momenta of the step. Components that something holds go straight. */
+ * momenta of the step. Components that something holds turn about the axis of that motion, which is
+ * the one that holds them if they hang on a hinge. */
 void brio__rigid_bend(const BrioRigid *rigid, const double *q, const double *step, double t,
                       double *way);
 /* brio_stepper_isolated, with the gradient of weight */

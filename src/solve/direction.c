@@ -3,6 +3,7 @@
 
 #include "../linear/overlay.h"
 #include "free_motions.h"
+#include "../potential/rigid.h"
 #include "ranks.h"
 
 #include <string.h>
@@ -78,7 +79,7 @@ static void set_accuracy(const BrioProblem *p, const double *residual)
     BrioSolver *s = p->solver;
     double tol = s->options.linear_tol;
     bool more = s->linear->type->inexact && p->mass > 0 && !p->objective->linear && !s->constraints;
-    double square = more ? brio__dot(s->system, residual, residual) : 0;
+    double square = brio__dot(s->system, residual, residual);
     double change = s->iterations > 0 && s->residual > 0 ? square / s->residual : 1;
     s->residual = square;
     s->linear->options.tol = more ? fmax(tol, fmin(max, 0.9 * change)) : tol;
@@ -99,6 +100,7 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
     Shift shift = {0};
     BrioStatus status;
     set_accuracy(p, residual);
+    s->linear->options.near = s->iterations > 0;
     bool again;
     do {
         status = factor(p, q, projected, &shift);
@@ -113,6 +115,7 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
         again = status == BRIO_NOT_POSITIVE_DEFINITE && projected == 1 && !s->constraints;
     } while (again && shift_more(&shift));
     s->linear->options.tol = s->options.linear_tol; /* of others */
+    s->linear->options.near = false;
     if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
         return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
     /* an iterative solver sees it late */
@@ -126,12 +129,21 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
     return brio__problem_finish(p, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
 }
 
+/* A step by the last factor is about as much shorter as the residual: where that is far too long,
+ * it is not worth its solve. One that iterates takes as long as the one that follows it. */
 bool brio__newton_last_factor_suffices(const BrioProblem *p)
 {
+    static const double far = 100, accuracy = 0.01;
     BrioSolver *s = p->solver;
     double before = brio__seconds();
+    double square = brio__dot(s->system, s->gradient, s->gradient);
+    double expected = s->residual > 0 ? s->speed * sqrt(square / s->residual) : 0;
+    bool iterates = brio__linear_iterates(s->linear);
+    if (!(expected < (iterates ? 1 : far) * s->options.tol)) return false;
+    if (iterates) s->linear->options.tol = fmax(s->options.linear_tol, accuracy);
     brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
     bool solved = brio__linear_solve(s->linear, 1, s->step, s->step) == BRIO_OK;
+    s->linear->options.tol = s->options.linear_tol;
     if (s->ranks && solved) brio__ranks_correct(s->ranks, s->system, s->step);
     double speed = brio__norm_max(s->system, s->step) / p->objective->h;
     s->totals.solve += brio__seconds() - before;
@@ -139,7 +151,39 @@ bool brio__newton_last_factor_suffices(const BrioProblem *p)
     s->iterations++;
     s->totals.iterations++;
     s->speed = speed;
+    s->residual = square;
     return true;
+}
+
+/* Takes q_n + s->step as the start if it is lower than what is the best so far, by more than
+ * round-off, and if nothing is in the way. */
+static void consider(const BrioProblem *p, double *q, BrioValue *best)
+{
+    BrioSolver *s = p->solver;
+    const double *q_n = p->state->q;
+    brio__combine(s->system, 1, q_n, 1, s->step, s->trial);
+    BrioValue there = brio__problem_value(p, s->trial, NULL);
+    if (!(there.value < best->value - best->noise) || brio__problem_max_step(p, q_n) < 1) return;
+    memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
+    *best = there;
+}
+
+/* Starts on arcs, by the step in s->step: a straight one stretches what turns. With all of it, and
+ * with its rigid motions only, where vibrations would lead too far. */
+static void consider_arcs(const BrioProblem *p, double *q, BrioValue *best)
+{
+    BrioSolver *s = p->solver;
+    const BrioSystem *system = s->system;
+    const double *q_n = p->state->q;
+    double *momentum = s->gradient; /* not known before there is a start */
+    memcpy(s->difference, s->step, 3 * (size_t)system->block_count * sizeof *q);
+    brio__rigid_bend(s->rigid, q_n, s->difference, 1, s->step);
+    consider(p, q, best);
+    brio__mass_multiply(system, s->difference, momentum);
+    brio__rigid_motion(s->rigid, q_n, &(BrioImpulse){q_n, momentum, 1}, 1, s->difference, NULL);
+    if (brio__norm_max(system, s->difference) == 0) return;
+    brio__rigid_bend(s->rigid, q_n, s->difference, 1, s->step);
+    consider(p, q, best);
 }
 
 BrioValue brio__newton_start(const BrioProblem *p, double *q)
@@ -163,7 +207,10 @@ BrioValue brio__newton_start(const BrioProblem *p, double *q)
     BrioValue go = brio__problem_value(p, s->trial, NULL);
     /* what rests would begin pressed against what it rests on */
     bool blocked = t < 1 && (system->surface || system->analytic_count);
-    if (go.value < stay.value && !blocked) memcpy(q, s->trial, bytes);
+    bool goes = go.value < stay.value && !blocked;
+    BrioValue best = goes ? go : stay;
+    if (goes) memcpy(q, s->trial, bytes);
+    consider_arcs(p, q, &best);
     s->limit.term = NULL;
     return brio__problem_value(p, q, s->gradient);
 }

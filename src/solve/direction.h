@@ -8,7 +8,7 @@
  * less never counts as the last. */
 #define BRIO_ENOUGH_LEFT 0.1
 
-/* The better of q_n and where weight alone would lead to (as far as that is allowed) into q, with
+/* The best of q_n and where weight alone would lead to (as far as that is allowed) into q, with
  * the gradient there in solver->gradient. */
 BrioValue brio__newton_start(const BrioProblem *problem, double *q);
 

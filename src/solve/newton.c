@@ -111,6 +111,35 @@ static BrioStatus begin(Descent *d)
         BRIO_STEP_REJECTED);
 }
 
+/* Whether the start is the end, which needs no matrix to be seen: as that of a body in free flight.
+ * The matrix A = M + (what is positive semidefinite) of a projected Hessian has p.M p <= p.A p =
+ * g.A^-1 g <= g.M^-1 g for its step p. So no block goes farther than the root of the latter over
+ * the smallest mass. What is left out is then below a millionth of the tolerance. */
+static BrioStatus rests(Descent *d, bool *found)
+{
+    BrioSolver *s = d->s;
+    const BrioSystem *system = s->system;
+    const BrioProblem *p = d->p;
+    double mass = INFINITY, change = 0;
+    *found = false;
+    if (p->mass == 0 || s->ranks || !arrived(s)) return BRIO_OK;
+    brio__mass_solve(system, s->gradient, s->step);
+    double square = brio__dot(system, s->gradient, s->step);
+    for (int64_t b = 0; b < system->block_count; b++) mass = fmin(mass, system->mass[b]);
+    mass = -brio__partition_max(system->partition, -mass);
+    double speed = sqrt(square / (p->mass * mass)) / p->objective->h;
+    if (!(speed < 1e-6 * s->options.tol)) return BRIO_OK;
+    if (p->dissipation && p->dissipation->friction >= 0) {
+        BrioMotion motion = brio__problem_motion(p, d->q);
+        brio__problem_positions(p, d->q, s->x);
+        BRIO_CHECK(brio__dissipation_renew(p->dissipation, p->potential, p->state, &motion, s->x,
+                                           s->difference, &change));
+    }
+    s->speed = speed;
+    *found = change == 0;
+    return BRIO_OK;
+}
+
 /* The step for a residual into s->step, with as little projection as works. */
 static BrioStatus step_for(Descent *d, const double *residual)
 {
@@ -279,7 +308,7 @@ static BrioStatus ended(Descent *d, double t, bool *end)
         drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value / d->p->objective->s));
     *end = d->small && !renewed && (t == 1 || drowned) && (settled || ++d->unsettled > 30);
     d->last_speed = drowned && !renewed ? s->speed : INFINITY;
-    d->factored = t == 1 && settled && !brio__linear_iterates(s->linear);
+    d->factored = t == 1 && settled;
     return BRIO_OK;
 }
 
@@ -357,7 +386,11 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     BrioSolver *s = p->solver;
     Descent d = {
         .p = p, .s = s, .q = q, .ladder = {.wait = 1}, .last_speed = INFINITY, .push_t = 1};
+    bool end;
     BRIO_CHECK(begin(&d));
+    BRIO_CHECK(rests(&d, &end));
+    *value = d.now;
+    if (end) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
     /* as many until scripts have arrived, and as many again from there */
     int64_t max_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);
     int64_t last = max_iterations;
@@ -373,7 +406,6 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
             return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
         double t = descend(&d);
         if (t == 0) return stand(&d);
-        bool end;
         BRIO_CHECK(ended(&d, t, &end));
         *value = d.now;
         if (end) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
