@@ -143,13 +143,13 @@ static void add_momenta(const BrioRigid *r, const double *const *pose, const Bri
     join(r, LINEAR, ROW);
 }
 
-/* In place of its momenta: the velocity of a component's centre and how fast it turns; `held`: also
+/* In place of its momenta: the velocity of a component's centre and how fast it turns; `all`: also
  * of one that something holds. */
-static void solve_component(const BrioRigid *r, int32_t component, bool held)
+static void solve_component(const BrioRigid *r, int32_t component, bool all)
 {
     double *row = r->row + ROW * (int64_t)component, *u = row + LINEAR, *w = row + ANGULAR;
     double I[3][3], S[3] = {w[0], w[1], w[2]};
-    bool none = (r->components->fixed[component] && !held) || !(row[MASS] > 0);
+    bool none = (r->components->fixed[component] && !all) || !(row[MASS] > 0);
     for (int c = 0; c < 3; c++) u[c] = none ? 0 : u[c] / row[MASS];
     for (int c = 0; c < 3; c++) w[c] = 0;
     if (none) return;
