@@ -35,8 +35,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     expect(brio__sequence_check(sequence, &error) == BRIO_OK);
     for (int k = -1; k <= 3 && sequence->frame_count; k++) { /* none: poses only */
-        BrioFramePlace at = brio__frame_place(sequence->time, sequence->frame_count, 0.3 * k);
-        expect(at.frame >= 0 && at.frame < sequence->frame_count);
+        BrioFramePlace at = brio__frame_place(sequence->time, 1, sequence->frame_count, 0.3 * k);
+        expect(at.before >= 0 && at.before <= at.frame && at.frame < sequence->frame_count);
+        expect(at.after >= at.next && at.after < sequence->frame_count);
         expect(at.next >= at.frame && at.next < sequence->frame_count);
         expect(at.part >= 0 && at.part <= 1);
     }
