@@ -382,8 +382,8 @@ static void integrators_that_do_not_fit(void **state)
         assert_int_equal(error.column, 13);
         assert_string_equal(error.path, "integrator");
         assert_non_null(strstr(error.message, integrator->name));
-        assert_non_null(
-            strstr(error.message, "so bodies may overlap there; use one of backward-euler, "));
+        assert_non_null(strstr(
+            error.message, "the solver kept free of intersections; use one of backward-euler, "));
         print_message("%s\n", error.message);
     }
     BrioSystem *system; /* and from C */

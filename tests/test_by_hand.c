@@ -387,8 +387,8 @@ static void long_time(void **unused)
 
 /* ---- Newton ----------------------------------------------------------------------------- */
 
-/* A body that flies on unchanged needs one iteration, the one that finds nothing left to do: it
- * starts at the target. */
+/* A body that flies on unchanged starts at the target. So it needs no iteration, or the one that
+ * finds only round-off. */
 static void free_flight(void **unused)
 {
     (void)unused;
@@ -401,7 +401,7 @@ static void free_flight(void **unused)
         BrioLedger ledger;
         step(sim);
         assert_int_equal(brio_sim_ledger(sim, &ledger), BRIO_OK);
-        assert_int_equal(ledger.iterations, 1);
+        assert_in_range(ledger.iterations, 0, 1);
     }
     double x[12];
     brio_sim_positions(sim, 0, x);

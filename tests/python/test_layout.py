@@ -78,8 +78,8 @@ class Layout(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/layout.c", "w") as file:
                 file.write(
-                    "#include <brio/matrices.h>\n#include <brio/plugin.h>\n#include <stdio.h>\nint"
-                    " main(void)\n{\n" + "\n".join(lines) + "\n}\n"
+                    "#include <brio/matrices.h>\n#include <brio/plugin.h>\n#include <brio/tets.h>\n"
+                    "#include <stdio.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n}\n"
                 )
             subprocess.run(
                 [

@@ -467,7 +467,7 @@ class Physics(unittest.TestCase):
             a.step(5)
             a.save(file)
             state = a.snapshot()
-            with self.assertRaisesRegex(brio.Error, "there already") as caught:
+            with self.assertRaisesRegex(brio.Error, "already exists") as caught:
                 a.save(file)
             self.assertEqual(caught.exception.status, brio.Status.ERROR_EXISTS)
             a.save(file, force=True)
