@@ -498,6 +498,6 @@ REPRODUCTION(brio_adaptive){
              "a reference of the same method in short steps. Work is counted in Newton "
              "iterations, those of rejected steps included; fixed steps are interpolated to the "
              "same error. The last part: what tells the error of a step of A-search.",
-    .minutes = 4,
+    .minutes = 0.4,
     .run = run,
 };
