@@ -116,26 +116,12 @@ static bool move_springs(Substep *u)
     return true;
 }
 
-/* F = sum x_k slope_k^T and its cofactors, dJ/dF; returns J. */
-static double deform(const Substep *u, const BrioTet *t, double F[3][3], double cofactor[3][3])
-{
-    memset(F, 0, 9 * sizeof(double));
-    for (int k = 0; k < 4; k++) {
-        const double *x = t->coordinate[k] >= 0 ? u->q + t->coordinate[k] : u->x + 3 * t->vertex[k];
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) F[r][c] += x[r] * t->slope[k][c];
-    }
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            int a = (r + 1) % 3, b = (r + 2) % 3, d = (c + 1) % 3, e = (c + 2) % 3;
-            cofactor[r][c] = F[a][d] * F[b][e] - F[a][e] * F[b][d];
-        }
-    return F[0][0] * cofactor[0][0] + F[0][1] * cofactor[0][1] + F[0][2] * cofactor[0][2];
-}
-
 static bool move_tet(Substep *u, const BrioTet *t)
 {
-    double F[3][3], cofactor[3][3], J = deform(u, t, F, cofactor), size = 0;
+    const double *x[4];
+    for (int k = 0; k < 4; k++)
+        x[k] = t->coordinate[k] >= 0 ? u->q + t->coordinate[k] : u->x + 3 * t->vertex[k];
+    double F[3][3], cofactor[3][3], J = brio_tet_deform(t, x, F, cofactor), size = 0;
     double slope[2][4][3], A[2][2] = {{0}}, b[2], change[2];
     double *lambda[2] = {next_lambda(u), next_lambda(u)};
     if (!lambda[0] || !lambda[1]) return false;
