@@ -29,6 +29,10 @@
 
 #define BRIO_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define BRIO_MAX(a, b) ((a) > (b) ? (a) : (b))
+/* The larger of two numbers, NAN if one of them is: fmax passes over NAN, and a maximum error that
+ * is judged must not. */
+static inline double brio__larger(double a, double b) { return a > b || a != a ? a : b; }
+
 #define BRIO_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif

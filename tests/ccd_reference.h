@@ -553,7 +553,7 @@ static void check_motions(int count, uint64_t seed)
                            (double)first, answer, toi);
             } else if (answer) {
                 wrong++;
-                farthest = fmax(farthest, nearest);
+                farthest = brio__larger(farthest, nearest);
             }
         }
         printf("%-28s %8d %8d %8d %12.1e\n", motion_names[motion], pairs, contacts, wrong,
@@ -561,7 +561,7 @@ static void check_motions(int count, uint64_t seed)
         assert_true(contacts > 0 || motion == APART || motion == TURNING);
         contacts_of_all += contacts;
         wrong_of_all += wrong;
-        farthest_of_all = fmax(farthest_of_all, farthest);
+        farthest_of_all = brio__larger(farthest_of_all, farthest);
     }
     qsort(ratio, (size_t)ratios, sizeof *ratio, by_value);
     printf("%d pairs, %d contacts: missed %d, late %d; answered time / first time: median %.17g, 5 "

@@ -269,7 +269,7 @@ static void check_books(Editing *e, const BrioLedger *before)
     BrioLedger now;
     assert_int_equal(brio_sim_ledger(e->sim, &now), BRIO_OK);
     double error = fabs((now.added - before->added) - (now.total - before->total));
-    e->worst = fmax(e->worst, error / fmax(editing_scale(before), editing_scale(&now)));
+    e->worst = brio__larger(e->worst, error / fmax(editing_scale(before), editing_scale(&now)));
     if (e->worst > 1e-10) fail_msg("an edit books %g J too much", error);
     assert_true(fabs(now.dissipated - before->dissipated) < 1e-14 * editing_scale(&now));
     assert_true(brio__all_finite(e->sim->state->coordinates, e->sim->state->q));

@@ -66,7 +66,7 @@ static void plates_measure(BrioSim *sim, const Plates *p, Pushed *pushed)
     pushed->aside = INFINITY;
     for (int64_t v = 0; v < ball->count; v++) {
         pushed->low = fmin(pushed->low, x[3 * v + 1]);
-        pushed->high = fmax(pushed->high, x[3 * v + 1]);
+        pushed->high = brio__larger(pushed->high, x[3 * v + 1]);
         pushed->aside = fmin(pushed->aside, fmax(fabs(x[3 * v]), fabs(x[3 * v + 2])));
     }
     double mass = 0;
@@ -75,7 +75,7 @@ static void plates_measure(BrioSim *sim, const Plates *p, Pushed *pushed)
     double way = brio_sim_time(sim) * p->speed;
     if (p->count == 2) way = fmin(way, plate_gap + plate_radius / 2);
     pushed->plate = way - plate_radius - plate_gap;
-    pushed->speed = fmax(pushed->speed, fabs(ledger.momentum[1]) / mass);
+    pushed->speed = brio__larger(pushed->speed, fabs(ledger.momentum[1]) / mass);
     pushed->nearest = fmin(pushed->nearest, ledger.min_distance);
 }
 

@@ -183,7 +183,7 @@ static StackVerdict stack_judge(const Stack *s, double gap, char *why, size_t si
     snprintf(why, size, "with gaps: %s", clear.reason);
     if (clear.refused || clear.failed) return STACK_WRONG;
     double worst = 0;
-    for (int b = 0; b < s->bodies; b++) worst = fmax(worst, fabs(stood.y[b] - clear.y[b]));
+    for (int b = 0; b < s->bodies; b++) worst = brio__larger(worst, fabs(stood.y[b] - clear.y[b]));
     snprintf(why, size, "%.2e m from where it is with gaps; kinetic energy %.3g J and %.3g J",
              worst, stood.kinetic, clear.kinetic);
     return worst <= stack_tolerance * s->bodies ? STACK_RIGHT : STACK_WRONG;

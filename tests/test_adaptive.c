@@ -79,7 +79,7 @@ static double distance(BrioSim *sim, const double right[6])
 {
     double x[6], most = 0;
     brio_sim_positions(sim, 0, x);
-    for (int i = 0; i < 6; i++) most = fmax(most, fabs(x[i] - right[i]));
+    for (int i = 0; i < 6; i++) most = brio__larger(most, fabs(x[i] - right[i]));
     return most;
 }
 
@@ -186,7 +186,7 @@ static void lands(const char *integrator, const char *contact, double tol, doubl
         assert_true(fabs(now - before - steps.h) < 1e-15);
         assert_true(now <= instant / 25); /* none is passed */
         if (now == instant / 25) instant++, met++;
-        if (before > 0.03 && now < 0.121) flight = fmax(flight, steps.h);
+        if (before > 0.03 && now < 0.121) flight = brio__larger(flight, steps.h);
         if (before > 0.12) impact = fmin(impact, steps.h);
         rejected += steps.rejected;
     }

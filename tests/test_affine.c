@@ -52,7 +52,7 @@ static void check_points(const BrioMesh *mesh, const BrioAffine *body)
             for (int k = 0; k < 4; k++)
                 sum += body->volume / 4 * (body->point[3 * k + r] - body->centre[r]) *
                        (body->point[3 * k + c] - body->centre[c]);
-            off = fmax(off, fabs(sum - body->moment[3 * r + c]) / size);
+            off = brio__larger(off, fabs(sum - body->moment[3 * r + c]) / size);
         }
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double w[4];
@@ -60,7 +60,7 @@ static void check_points(const BrioMesh *mesh, const BrioAffine *body)
         for (int r = 0; r < 3; r++) {
             double x = 0;
             for (int k = 0; k < 4; k++) x += w[k] * body->point[3 * k + r];
-            miss = fmax(miss, fabs(x - mesh->x[3 * v + r]));
+            miss = brio__larger(miss, fabs(x - mesh->x[3 * v + r]));
         }
         assert_true(fabs(w[0] + w[1] + w[2] + w[3] - 1) < 1e-13);
     }
@@ -93,7 +93,7 @@ static void box_moments(void **unused)
                           0,
                           0,
                           V * size[2] * size[2] / 12};
-    for (int k = 0; k < 9; k++) off = fmax(off, fabs(body.moment[k] - expected[k]) / xx);
+    for (int k = 0; k < 9; k++) off = brio__larger(off, fabs(body.moment[k] - expected[k]) / xx);
     print_message("box: volume off by %.1e, centre %.1e m, second moments %.1e\n",
                   fabs(body.volume / V - 1), fabs(body.centre[0] - 40), off);
     /* TOLERANCE: coordinates 40 m from the origin have 1e-14 m */
@@ -233,7 +233,7 @@ static void falls_like_others(void **unused)
             height[affine] = ledger(sim).centre[1];
             brio_sim_free(sim);
         }
-        worst = fmax(worst, fabs(height[1] - height[0]));
+        worst = brio__larger(worst, fabs(height[1] - height[0]));
         if (!(fabs(height[1] - height[0]) < 1e-9))
             fail_msg("%s: affine at %.15g, solid at %.15g m", integrator->name, height[1],
                      height[0]);
@@ -272,7 +272,7 @@ static double skew_of(const double A[9])
         for (int j = 0; j < 3; j++) {
             double sum = i == j ? -1 : 0;
             for (int k = 0; k < 3; k++) sum += A[3 * k + i] * A[3 * k + j];
-            max = fmax(max, fabs(sum));
+            max = brio__larger(max, fabs(sum));
         }
     return max;
 }
@@ -319,7 +319,7 @@ static Spin spin(const char *integrator, double h, double end)
         if (along * before < 0 && spin.count < 8)
             spin.flips[spin.count++] = l.time - h * along / (along - before);
         before = along;
-        spin.skew = fmax(spin.skew, skew_of(A));
+        spin.skew = brio__larger(spin.skew, skew_of(A));
         double size = hypot(hypot(l.angular[0], l.angular[1]), l.angular[2]);
         double d[3] = {l.angular[0] - first.angular[0], l.angular[1] - first.angular[1],
                        l.angular[2] - first.angular[2]};
@@ -327,8 +327,8 @@ static Spin spin(const char *integrator, double h, double end)
             spin.angular += 1 - size / L0;
             late++;
         }
-        spin.turned = fmax(spin.turned, hypot(hypot(d[0], d[1]), d[2]) / L0);
-        spin.energy = fmax(spin.energy, fabs(l.total / first.total - 1));
+        spin.turned = brio__larger(spin.turned, hypot(hypot(d[0], d[1]), d[2]) / L0);
+        spin.energy = brio__larger(spin.energy, fabs(l.total / first.total - 1));
     }
     spin.angular /= late;
     brio_sim_free(sim);
@@ -438,10 +438,10 @@ static void bouncing(void **unused)
             l = ledger(sim);
             if (speed < 0 && l.momentum[1] > 0) bounces++;
             if (l.momentum[1] > 0 && bounces > 0 && bounces <= 3)
-                top[i][bounces - 1] = fmax(top[i][bounces - 1], l.centre[1] - 0.05);
+                top[i][bounces - 1] = brio__larger(top[i][bounces - 1], l.centre[1] - 0.05);
             speed = l.momentum[1];
             min = fmin(min, l.min_distance);
-            max = fmax(max, l.total - first.total);
+            max = brio__larger(max, l.total - first.total);
             /* TOLERANCE: unfinished solves, 1e-3 m/s x 0.5 kg in contact */
             assert_true(fabs(l.momentum[0] - first.momentum[0]) < 1e-6 &&
                         fabs(l.momentum[2] - first.momentum[2]) < 1e-6);

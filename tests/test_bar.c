@@ -153,7 +153,8 @@ static void plain_minimise(const Plain *b, const double *target, double s, doubl
         }
         for (int i = CELLS; i >= 0; i--)
             p[i] = (p[i] - (i < CELLS ? side[i] * p[i + 1] : 0)) / A[i];
-        for (int i = 0; i <= CELLS; i++) slope -= g[i] * p[i], size = fmax(size, fabs(p[i]));
+        for (int i = 0; i <= CELLS; i++)
+            slope -= g[i] * p[i], size = brio__larger(size, fabs(p[i]));
         double t = 1;
         for (;; t /= 2) {
             for (int i = 0; i <= CELLS; i++) y[i] = x[i] - t * p[i];
@@ -228,7 +229,7 @@ static void beside_a_plain_program(void **state)
         brio_sim_velocities(sim, 0, v);
         for (int i = 0; i <= CELLS; i++) {
             p += plain.m[i] * plain.v[i];
-            worst = fmax(worst, fabs(v[3 * i] - plain.v[i]));
+            worst = brio__larger(worst, fabs(v[3 * i] - plain.v[i]));
         }
         print_message("%s, h = %s s, E = %g N: speed %.9f m/s, plain program %.9f m/s, largest "
                       "difference of a vertex %.2g m/s\n",
@@ -261,7 +262,7 @@ static void the_bar_bounces(void **state)
             step(sim);
             BrioLedger now = ledger_of(sim);
             min = fmin(min, now.min_distance);
-            max = fmax(max, now.contact);
+            max = brio__larger(max, now.contact);
             touched += now.contacts > 0;
             assert_true(now.min_distance > 0 && now.total < l.total + 1e-9);
             assert_true((now.contacts > 0) == (now.contact > 0) && now.contacts <= 1);

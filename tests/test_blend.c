@@ -130,7 +130,8 @@ static void backward_euler(const Convex *p, double h, const double *x, const dou
         memcpy(g, d, sizeof g);
         solve_small(p->dim, H, d);
         for (int r = 0; r < p->dim; r++)
-            slope -= g[r] * d[r], size = fmax(size, fabs(q[r])), move = fmax(move, fabs(d[r]));
+            slope -= g[r] * d[r], size = brio__larger(size, fabs(q[r])),
+                                  move = brio__larger(move, fabs(d[r]));
         for (; t > 1e-10; t /= 2) {
             double z[DIM], value = 0;
             for (int r = 0; r < p->dim; r++)
@@ -173,8 +174,8 @@ static void euler_on_convex_potentials(void **unused)
         }
         double E1 = convex_energy(&p, x1, NULL, NULL), H1 = E1 + kinetic(&p, v1);
         min_rise = fmin(min_rise, (H1 - H) / (H1 + H));
-        identity =
-            fmax(identity, fabs((H1 - H) - (E1 - E - along + h * h / 2 * square)) / (H1 + H));
+        identity = brio__larger(identity,
+                                fabs((H1 - H) - (E1 - E - along + h * h / 2 * square)) / (H1 + H));
 
         backward_euler(&p, h, x, v, x1);
         E1 = convex_energy(&p, x1, g, NULL);
@@ -186,8 +187,8 @@ static void euler_on_convex_potentials(void **unused)
         }
         H1 = E1 + kinetic(&p, v1);
         min_fall = fmin(min_fall, (H - H1) / (H + H1));
-        identity =
-            fmax(identity, fabs((H - H1) - (E - E1 - along + h * h / 2 * square)) / (H + H1));
+        identity = brio__larger(identity,
+                                fabs((H - H1) - (E - E1 - along + h * h / 2 * square)) / (H + H1));
     }
     print_message("%d random convex potentials: forward Euler's least rise %.2e, backward Euler's "
                   "least fall %.2e, identities to %.1e (relative)\n",
@@ -291,7 +292,7 @@ static void bound_of_two_springs(void **unused)
                 if (H1 > max) max = H1, next = q;
             }
             v = (next - x) / s.h, x = next, H = max;
-            closest = fmax(closest, H / bound);
+            closest = brio__larger(closest, H / bound);
             assert_true(H <= bound * (1 + 1e-9));
         }
     }
@@ -400,7 +401,7 @@ static void blend_keeps_the_energy(void **unused)
             forth += now.alpha < 0;
             if (fabs(now.alpha) < 1) {
                 roots++;
-                worst = fmax(worst, fabs(now.total - now.target) / last.total);
+                worst = brio__larger(worst, fabs(now.total - now.target) / last.total);
             }
             last = now;
         }
@@ -417,7 +418,7 @@ static void blend_keeps_the_energy(void **unused)
     brio_sim_ledger(sim, &first);
     for (int n = 0; n < 400 && max < 10 && brio_sim_step(sim, NULL) == BRIO_OK; n++) {
         brio_sim_ledger(sim, &now);
-        max = fmax(max, now.total / first.total);
+        max = brio__larger(max, now.total / first.total);
     }
     print_message("implicit midpoint alone: energy x %.3g\n", max);
     assert_true(max > 1.1);
@@ -458,14 +459,15 @@ static void targets_are_tracked(void **unused)
                 if (n == 30) brio_sim_set_gravity(sim, (const double[3]){1, -5, 0}, NULL);
                 step(sim, 1);
                 brio_sim_ledger(sim, &now);
-                play = fmax(play, now.kinetic);
-                moved = fmax(moved, fabs(now.kinetic) + fabs(now.elastic) + fabs(now.gravity) +
-                                        fabs(now.added) + fabs(now.dissipated));
-                worst_sum =
-                    fmax(worst_sum, fabs(now.target - (first.total + now.added - now.dissipated)));
+                play = brio__larger(play, now.kinetic);
+                moved =
+                    brio__larger(moved, fabs(now.kinetic) + fabs(now.elastic) + fabs(now.gravity) +
+                                            fabs(now.added) + fabs(now.dissipated));
+                worst_sum = brio__larger(
+                    worst_sum, fabs(now.target - (first.total + now.added - now.dissipated)));
                 if (i > 1 || fabs(now.alpha) < 1) {
                     roots++;
-                    worst_error = fmax(worst_error, fabs(now.total - now.target));
+                    worst_error = brio__larger(worst_error, fabs(now.total - now.target));
                 }
             }
             print_message("%-44s %-20s added %8.4f J, dissipated %7.4f J, sums to %.1e J, error "
@@ -501,7 +503,7 @@ static void compare(const char *a, const char *b, double tolerance)
         brio_sim_free(sim);
     }
     for (int j = 0; j < 81; j++)
-        apart = fmax(apart, fmax(fabs(x[0][j] - x[1][j]), fabs(v[0][j] - v[1][j])));
+        apart = brio__larger(apart, brio__larger(fabs(x[0][j] - x[1][j]), fabs(v[0][j] - v[1][j])));
     double books = fabs(end[0].dissipated / end[1].dissipated - 1);
     print_message("%s and %s: %.1e apart, dissipated %.1e apart (relative), left unbalanced %.1e "
                   "and %.1e J\n",

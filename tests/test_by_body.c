@@ -78,17 +78,17 @@ static Balance follow(BrioSim *sim, int steps, double energy)
             sum += now[c].energy;
             passed += now[c].passed;
             target += now[c].target;
-            worst.books = fmax(worst.books, fabs(now[c].target - first[c].energy - booked));
-            worst.moved = fmax(worst.moved, fabs(now[c].passed));
+            worst.books = brio__larger(worst.books, fabs(now[c].target - first[c].energy - booked));
+            worst.moved = brio__larger(worst.moved, fabs(now[c].passed));
             if (now[c].alpha > 1e-9 && now[c].alpha < 1.1 - 1e-9)
-                worst.missed = fmax(worst.missed, fabs(now[c].energy - now[c].target));
+                worst.missed = brio__larger(worst.missed, fabs(now[c].energy - now[c].target));
         }
         for (int r = 0; r < 3; r++)
-            momentum = fmax(momentum, fabs(l.momentum[r] - start.momentum[r]));
-        worst.sum = fmax(worst.sum, fabs(sum - l.total));
-        worst.passed = fmax(worst.passed, fabs(passed));
-        worst.target = fmax(worst.target, fabs(target - l.target));
-        worst.momentum = fmax(worst.momentum, momentum);
+            momentum = brio__larger(momentum, fabs(l.momentum[r] - start.momentum[r]));
+        worst.sum = brio__larger(worst.sum, fabs(sum - l.total));
+        worst.passed = brio__larger(worst.passed, fabs(passed));
+        worst.target = brio__larger(worst.target, fabs(target - l.target));
+        worst.momentum = brio__larger(worst.momentum, momentum);
     }
     brio_sim_free(sim);
     worst.sum /= energy;
@@ -162,7 +162,7 @@ static void nobody_pays(void **state)
         brio_sim_free(sim);
     }
     for (int i = 0; i < 3 * 27; i++)
-        for (int k = 0; k < 2; k++) off[k] = fmax(off[k], fabs(x[k + 1][i] - x[0][i]));
+        for (int k = 0; k < 2; k++) off[k] = brio__larger(off[k], fabs(x[k + 1][i] - x[0][i]));
     print_message("from where it is alone: %.1e m with one alpha, %.1e m by body\n", off[0],
                   off[1]);
     assert_true(off[1] < 1e-9);

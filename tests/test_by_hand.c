@@ -241,15 +241,15 @@ static void small_strains(const BrioEnergy *energy, double nu)
     for (int project = 0; project < 2; project++) {
         double worst = 0, force = 0;
         brio__energy_one(energy, params, rest, X, gradient, H, project);
-        for (int i = 0; i < 144; i++) max = fmax(max, fabs(H[i]));
+        for (int i = 0; i < 144; i++) max = brio__larger(max, fabs(H[i]));
         for (int a = 0; a < 12; a++) {
-            force = fmax(force, fabs(gradient[a]));
+            force = brio__larger(force, fabs(gradient[a]));
             for (int b = 0; b < 12; b++) {
                 const double *p = g[a / 3], *q = g[b / 3];
                 int r = a % 3, s = b % 3;
                 double exact = volume * (lambda * p[r] * q[s] +
                                          m.shear * (p[s] * q[r] + (r == s ? dot(p, q) : 0)));
-                worst = fmax(worst, fabs(H[12 * a + b] - exact));
+                worst = brio__larger(worst, fabs(H[12 * a + b] - exact));
             }
         }
         if (!(worst <= 1e-9 * max))

@@ -107,7 +107,7 @@ static double farthest(int body, int frame, const float *x)
 {
     double worst = 0;
     for (int v = 0; v < 3 * vertices[body]; v++)
-        worst = fmax(worst, fabs(x[v] - truth_x[frame][first_vertex[body] + v / 3][v % 3]));
+        worst = brio__larger(worst, fabs(x[v] - truth_x[frame][first_vertex[body] + v / 3][v % 3]));
     return worst;
 }
 
@@ -162,7 +162,7 @@ static void point_caches(void **state)
                 float x[32];
                 for (int v = 0; v < 3 * vertices[body]; v++)
                     x[v] = float_at(bytes + head + 4 * (size_t)(3 * vertices[body] * k + v), big);
-                worst = fmax(worst, farthest(body, k, x));
+                worst = brio__larger(worst, farthest(body, k, x));
             }
             free(bytes);
         }
@@ -198,7 +198,7 @@ static void obj_frames(void **state)
             normals += !strncmp(line, "vn", 2);
             if (sscanf(line, "v %lf %lf %lf", x, x + 1, x + 2) != 3) continue;
             assert_true(v < 19);
-            for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(x[r] - truth_x[k][v][r]));
+            for (int r = 0; r < 3; r++) worst = brio__larger(worst, fabs(x[r] - truth_x[k][v][r]));
             v++;
         }
         assert_int_equal(v, 19);
@@ -227,8 +227,9 @@ static void ply_frames(void **state)
         at += strlen("end_header\n");
         for (int v = 0; v < 19; v++, at += 28) {
             for (int r = 0; r < 3; r++) {
-                worst = fmax(worst, fabs(float_at(at + 4 * r, false) - truth_x[k][v][r]));
-                fastest = fmax(fastest, fabs(float_at(at + 12 + 4 * r, false) - truth_v[k][v][r]));
+                worst = brio__larger(worst, fabs(float_at(at + 4 * r, false) - truth_x[k][v][r]));
+                fastest = brio__larger(fastest,
+                                       fabs(float_at(at + 12 + 4 * r, false) - truth_v[k][v][r]));
             }
             assert_int_equal(integer_at(at + 24, false), v < 9 ? CLOTH : v < 13 ? ROPE : GEM);
         }
@@ -302,9 +303,10 @@ static void usd(void **state)
             usd_sample(prim, "float3[] extent", k, box, 6);
             for (int n = 0; n < count; n++) {
                 int vertex = body == ROPE ? (n / 3 + 1) / 2 : n / 3;
-                worst = fmax(worst, fabs(x[n] - truth_x[k][first_vertex[body] + vertex][n % 3]));
-                fastest =
-                    fmax(fastest, fabs(v[n] - truth_v[k][first_vertex[body] + vertex][n % 3]));
+                worst = brio__larger(worst,
+                                     fabs(x[n] - truth_x[k][first_vertex[body] + vertex][n % 3]));
+                fastest = brio__larger(fastest,
+                                       fabs(v[n] - truth_v[k][first_vertex[body] + vertex][n % 3]));
                 assert_true(box[n % 3] <= x[n] && x[n] <= box[3 + n % 3]);
             }
         }
@@ -441,7 +443,8 @@ static void gltf(void **state)
             for (int k = 0; k < vertices[body]; k++) {
                 double d = 0;
                 for (int r = 0; r < 3; r++)
-                    d = fmax(d, fabs(base[3 * v + r] - truth_x[0][first_vertex[body] + k][r]));
+                    d = brio__larger(d,
+                                     fabs(base[3 * v + r] - truth_x[0][first_vertex[body] + k][r]));
                 if (d < CLOSE) which[v] = k;
             }
             assert_true(which[v] >= 0);
@@ -450,8 +453,9 @@ static void gltf(void **state)
             float *delta =
                 (float *)accessor(&g, integer_of(targets->child[k - 1], "POSITION", -1), 3, &count);
             for (int64_t n = 0; n < 3 * count; n++)
-                worst = fmax(worst, fabs(base[n] + (double)delta[n] -
-                                         truth_x[k][first_vertex[body] + which[n / 3]][n % 3]));
+                worst =
+                    brio__larger(worst, fabs(base[n] + (double)delta[n] -
+                                             truth_x[k][first_vertex[body] + which[n / 3]][n % 3]));
             free(delta);
         }
         if (body != ROPE) {
@@ -463,7 +467,7 @@ static void gltf(void **state)
                     double square = 0;
                     for (int r = 0; r < 3; r++)
                         square += pow(normal[3 * v + r] + (end ? (double)bent[3 * v + r] : 0), 2);
-                    longest = fmax(longest, fabs(sqrt(square) - 1));
+                    longest = brio__larger(longest, fabs(sqrt(square) - 1));
                 }
             if (body == CLOTH) assert_true(normal[1] > 0.999f); /* flat, seen from above */
             free(normal);
@@ -774,14 +778,15 @@ static void affine_motions(void **state)
             brio__skin_map(skin, x, seen);
             for (int v = 0; v < COUNT; v++)
                 for (int r = 0; r < 3; r++)
-                    worst = fmax(worst, fabs(seen[3 * v + r] - b[r] - a[3 * r] * points[3 * v] -
-                                             a[3 * r + 1] * points[3 * v + 1] -
-                                             a[3 * r + 2] * points[3 * v + 2]));
+                    worst =
+                        brio__larger(worst, fabs(seen[3 * v + r] - b[r] - a[3 * r] * points[3 * v] -
+                                                 a[3 * r + 1] * points[3 * v + 1] -
+                                                 a[3 * r + 2] * points[3 * v + 2]));
         }
         for (int64_t v = 0; v < COUNT; v++) {
             double sum = 0;
             for (int64_t k = skin->start[v]; k < skin->start[v + 1]; k++) sum += skin->weight[k];
-            sum_off = fmax(sum_off, fabs(sum - 1));
+            sum_off = brio__larger(sum_off, fabs(sum - 1));
         }
         print_message(
             "%s: affine motions off by %.2g, sums of weights by %.2g, %.1f vertices a point\n",
@@ -840,7 +845,7 @@ static void continuous(void **state)
             double square = 0;
             for (int r = 0; r < 3; r++) {
                 const double *y = seen + 12 * i + r;
-                jump = fmax(jump, fabs(y[6] - y[3]));
+                jump = brio__larger(jump, fabs(y[6] - y[3]));
                 square += pow((y[9] - y[6]) / (step - hair) - (y[3] - y[0]) / (step - hair), 2);
             }
             sum += square;
@@ -876,7 +881,7 @@ static void vertices_are_kept(void **state)
         BrioSkin *skin = embed(mesh, mesh->x, mesh->vertex_count, smooth, &how);
         brio__skin_map(skin, x, seen);
         for (int64_t k = 0; k < 3 * mesh->vertex_count; k++)
-            worst = fmax(worst, fabs(seen[k] - x[k]));
+            worst = brio__larger(worst, fabs(seen[k] - x[k]));
         brio__skin_free(skin);
     }
     print_message("points in the place of vertices: off by %.2g\n", worst);

@@ -71,8 +71,8 @@ static void check_cage(const BrioCage *c, const BrioMesh *mesh)
             w += c->weight[k];
             for (int r = 0; r < 3; r++) x[r] += c->weight[k] * c->x[3 * (int64_t)c->node[k] + r];
         }
-        sum = fmax(sum, fabs(w - 1));
-        for (int r = 0; r < 3; r++) off = fmax(off, fabs(x[r] - mesh->x[3 * v + r]));
+        sum = brio__larger(sum, fabs(w - 1));
+        for (int r = 0; r < 3; r++) off = brio__larger(off, fabs(x[r] - mesh->x[3 * v + r]));
     }
     assert_true(sum < 1e-14 && off < 1e-12 * c->edge);
     for (int64_t i = 0; i < c->node_count; i++) least = fmin(least, c->volume[i]);
@@ -109,7 +109,7 @@ static void mass(void **unused)
             }
             for (int r = 0; r < 3; r++) {
                 assert_true(fabs(at[r] - centre[r]) < 1e-12 * c->edge);
-                worst = fmax(worst, fabs(now[r] / second[r] - 1));
+                worst = brio__larger(worst, fabs(now[r] / second[r] - 1));
             }
             print_message("%d: %2d cells: %5lld cubes, %6lld tets, volume off by %.1e, second "
                           "moments by %.3f\n",
@@ -143,7 +143,7 @@ static void components(void **unused)
     (void)unused;
     BrioMesh *one = shape("sphere", "subdivisions", 3);
     double centre[3], second[3], radius = one->x[1], volume = moments_of(one, centre, second);
-    for (int64_t k = 0; k < 3 * one->vertex_count; k++) radius = fmax(radius, one->x[k]);
+    for (int64_t k = 0; k < 3 * one->vertex_count; k++) radius = brio__larger(radius, one->x[k]);
     const double shift[3] = {2.1 * radius, 6 * radius, 1.2 * radius};
     const int pieces[3] = {1, 2, 1};
     for (int i = 0; i < 3; i++) {
@@ -214,8 +214,8 @@ static void flight(void **unused)
     last = ledger(sim);
     double p = 0, l = 0;
     for (int r = 0; r < 3; r++) {
-        p = fmax(p, fabs(last.momentum[r] - first.momentum[r]));
-        l = fmax(l, fabs(last.angular[r] - first.angular[r]));
+        p = brio__larger(p, fabs(last.momentum[r] - first.momentum[r]));
+        l = brio__larger(l, fabs(last.angular[r] - first.angular[r]));
     }
     double m = brio__body_mass(sim->system, 0);
     print_message("mass %.9g kg, p changes by %.1e, l by %.1e, energy by %.1e of %.3g J\n", m, p, l,
@@ -379,7 +379,7 @@ static void interface(void **unused)
             double sum = 0;
             for (int64_t k = 4 * v; k < 4 * v + 4; k++)
                 sum += weight[k] * y[3 * (int64_t)node[k] + r];
-            off = fmax(off, fabs(sum - x[3 * v + r]));
+            off = brio__larger(off, fabs(sum - x[3 * v + r]));
         }
     assert_true(off < 1e-15); /* TOLERANCE: round-off of 0.1 m */
     free(x), free(y);
@@ -401,21 +401,21 @@ static void set_positions(void **unused)
     brio_sim_positions(sim, 0, x);
     memcpy(q, sim->state->q, m * sizeof *q);
     assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
-    for (size_t k = 0; k < m; k++) off = fmax(off, fabs(q[k] - sim->state->q[k]));
+    for (size_t k = 0; k < m; k++) off = brio__larger(off, fabs(q[k] - sim->state->q[k]));
     assert_true(off < 1e-14);      /* TOLERANCE: what was there already */
     for (size_t k = 0; k < n; k++) /* sheared, turned, moved */
         y[k] = x[k] + 0.3 * x[k / 3 * 3 + (k + 1) % 3] + 0.1;
     assert_int_equal(brio_sim_set_positions(sim, 0, y, NULL), BRIO_OK);
     brio_sim_positions(sim, 0, x);
     off = 0;
-    for (size_t k = 0; k < n; k++) off = fmax(off, fabs(x[k] - y[k]));
+    for (size_t k = 0; k < n; k++) off = brio__larger(off, fabs(x[k] - y[k]));
     print_message("an affine motion is off by %.1e m\n", off);
     assert_true(off < 1e-9);
     for (size_t k = 0; k < n; k++) x[k] = y[k] + (k % 3 == 0 ? 0.5 * y[k + 1] * y[k + 1] : 0);
     assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
     brio_sim_positions(sim, 0, y);
     off = 0;
-    for (size_t k = 0; k < n; k++) off = fmax(off, fabs(x[k] - y[k]));
+    for (size_t k = 0; k < n; k++) off = brio__larger(off, fabs(x[k] - y[k]));
     print_message("a bent one by %.1e m\n", off);
     assert_true(off < 1e-3); /* TOLERANCE: the square of a cell times the curvature */
     assert_int_equal(brio_sim_set_velocities(sim, 0, x, NULL), BRIO_OK);

@@ -50,7 +50,7 @@ static double check_distance(int kind, const double x[12], const char *what)
         for (int i = 0; i < 12; i++) printf("%.17g%s", x[i], i < 11 ? ", " : "\n");
         fail();
     }
-    return fmax(error, weights_error);
+    return brio__larger(error, weights_error);
 }
 
 /* A pair at all scales, turned in many ways. */
@@ -77,7 +77,7 @@ static double check_turned(BrioRandom *random, int kind, const double x[12], con
                 y[i] = scales[s] * (m[3 * (i % 3)] * p[0] + m[3 * (i % 3) + 1] * p[1] +
                                     m[3 * (i % 3) + 2] * p[2]);
             }
-            worst = fmax(worst, check_distance(kind, y, what));
+            worst = brio__larger(worst, check_distance(kind, y, what));
         }
     }
     return worst;
@@ -136,7 +136,8 @@ static void test_vertex_face_cases(void **state)
                     if (shape == 4) y[9] = 0.25, y[10] = 0;  /* on a line */
                     if (shape == 5) y[9] = 1, y[10] = 0;     /* an edge of no length */
                     if (shape == 6) y[6] = y[9] = y[10] = 0; /* a point */
-                    worst = fmax(worst, check_turned(&random, VERTEX_FACE, y, "vertex-face"));
+                    worst =
+                        brio__larger(worst, check_turned(&random, VERTEX_FACE, y, "vertex-face"));
                 }
             }
     printf("%d vertex-face pairs, turned in 8 ways at 5 scales: worst error %.2f u of the size\n",
@@ -171,9 +172,10 @@ static void test_edge_edge_cases(void **state)
                         if (i == 6 && j == 4 && a == 3)
                             memcpy(x + 9, x + 6, 3 * sizeof *x), memcpy(x + 3, x, 3 * sizeof *x);
                         if (pairs++ % 4 == 0)
-                            worst = fmax(worst, check_turned(&random, EDGE_EDGE, x, "edge-edge"));
+                            worst = brio__larger(worst,
+                                                 check_turned(&random, EDGE_EDGE, x, "edge-edge"));
                         else
-                            worst = fmax(worst, check_distance(EDGE_EDGE, x, "edge-edge"));
+                            worst = brio__larger(worst, check_distance(EDGE_EDGE, x, "edge-edge"));
                     }
     for (int a = 1; a < 4; a++) /* a0, a1, both, with b0, b1, both */
         for (int b = 1; b < 4; b++) assert_true(seen[a | b << 2] > 0);
@@ -191,8 +193,8 @@ static void test_generated_distances(void **state)
         double x0[12], x1[12];
         int kind = i % 2;
         make_motion(&random, kind, i / 2 % MOTION_COUNT, x0, x1);
-        worst = fmax(worst, fmax(check_distance(kind, x0, "generated"),
-                                 check_distance(kind, x1, "generated")));
+        worst = brio__larger(worst, brio__larger(check_distance(kind, x0, "generated"),
+                                                 check_distance(kind, x1, "generated")));
     }
     printf("40000 generated pairs: worst error %.2f u of the size\n", worst);
 }

@@ -270,8 +270,8 @@ static void compare(int across, double nu)
     double max = 0, worst = 0;
     for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
         brio.u[i] -= mesh->x[i];
-        max = fmax(max, fabs(ccx.u[i]));
-        worst = fmax(worst, fabs(brio.u[i] - ccx.u[i]));
+        max = brio__larger(max, fabs(ccx.u[i]));
+        worst = brio__larger(worst, fabs(brio.u[i] - ccx.u[i]));
     }
     print_message("%lld tets, nu = %g: largest displacement %.6e m, %.1e of it apart; frequencies "
                   "of ccx %.6f and %.6f Hz, with its masses %+.1e and "

@@ -176,7 +176,7 @@ static void columns(void **state)
             at += *at == ',';
         }
         if (last[0] == 0) memcpy(first, last, sizeof first);
-        above = fmax(above, last[7] - first[7]);
+        above = brio__larger(above, last[7] - first[7]);
         row = strchr(row, '\n') + 1;
     }
     free(rows);

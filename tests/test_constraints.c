@@ -165,7 +165,7 @@ static void orders(void **unused)
             double x[6];
             for (int n = 0; n < steps; n++) {
                 step(sim, 1);
-                drift = fmax(drift, ledger(sim).rods);
+                drift = brio__larger(drift, ledger(sim).rods);
             }
             brio_sim_positions(sim, 0, x);
             error[k] = hypot(x[3] - exact[0], x[4] - exact[1]);
@@ -274,7 +274,8 @@ static void reaction(void **unused)
         for (int n = 0; n < (swings ? 1400 : 50); n++) {
             step(sim, 1);
             assert_int_equal(brio_sim_reaction(sim, axle, force, torque), BRIO_OK);
-            if (n > 1200) most = fmax(most, force[1]); /* what began to vibrate has come to rest */
+            if (n > 1200)
+                most = brio__larger(most, force[1]); /* what began to vibrate has come to rest */
         }
         if (swings) {
             print_message("a swinging bar: %.6f m g (5/2)\n", most / (m * g));
@@ -339,8 +340,8 @@ static void four_bar(void **unused)
         double s = (coupler * coupler - rocker * rocker + e * e) / (2 * e);
         double t = sqrt(coupler * coupler - s * s);
         if (n > 20) /* the start, whose velocities do not fit, bends the bars for a moment */
-            off = fmax(off, hypot(end[0] - crank * cos(angle) - s * ex / e + t * ey / e,
-                                  end[1] - crank * sin(angle) - s * ey / e - t * ex / e));
+            off = brio__larger(off, hypot(end[0] - crank * cos(angle) - s * ex / e + t * ey / e,
+                                          end[1] - crank * sin(angle) - s * ey / e - t * ex / e));
     }
     print_message("four-bar linkage: crank turned %.2f rad, end of the rocker within %.2e m, drift "
                   "%.1e\n",
@@ -389,7 +390,7 @@ static void energy(void **unused)
         step(sim, 1);
         BrioLedger l = ledger(sim);
         bool met = l.alpha > -9.99 && l.alpha < 9.99;
-        if (met) off = fmax(off, fabs(l.total - l.target));
+        if (met) off = brio__larger(off, fabs(l.total - l.target));
     }
     print_message("pendulum under a-search: energy within %.1e J of its target\n", off);
     assert_true(off < 1e-10);
@@ -491,7 +492,7 @@ static void door(void **unused)
         double drift = 0, near = INFINITY;
         for (int n = 0; n < 40; n++) {
             step(sim, 1);
-            drift = fmax(drift, ledger(sim).rods);
+            drift = brio__larger(drift, ledger(sim).rods);
             near = fmin(near, ledger(sim).min_distance);
             if (k < 2 || n != 20) continue;
             assert_int_equal(brio_sim_save(sim, "test_constraints.state", 1, NULL), BRIO_OK);
@@ -523,7 +524,7 @@ static void pushed(void **unused)
     assert_int_equal(brio_sim_set_velocities(sim, 2, still, NULL), BRIO_OK);
     for (int n = 0; n < 25; n++) {
         step(sim, 1);
-        drift = fmax(drift, ledger(sim).rods);
+        drift = brio__larger(drift, ledger(sim).rods);
         near = fmin(near, ledger(sim).min_distance);
     }
     brio_sim_positions(sim, 1, x);
@@ -551,7 +552,7 @@ static double farthest(const BrioSim *a, const BrioSim *b)
 {
     double most = 0;
     for (int64_t k = 0; k < a->state->coordinates; k++)
-        most = fmax(most, fabs(a->state->q[k] - b->state->q[k]));
+        most = brio__larger(most, fabs(a->state->q[k] - b->state->q[k]));
     return most;
 }
 
@@ -575,7 +576,7 @@ static void by_local_global(void **unused)
                               material, material);
             for (int n = 0; n < 50; n++) {
                 step(sim[many], 1);
-                drift = fmax(drift, ledger(sim[many]).rods);
+                drift = brio__larger(drift, ledger(sim[many]).rods);
             }
             off[many] = farthest(newton, sim[many]);
         }
@@ -624,7 +625,7 @@ static void hangs(void **unused)
         for (int i = 0; i < 4; i++) {
             assert_int_equal(brio_sim_stitch(sim, i, force), BRIO_OK);
             sum += force[1];
-            error = fmax(error, fabs(force[1] - 8 * g / 4));
+            error = brio__larger(error, fabs(force[1] - 8 * g / 4));
         }
         print_message("four stitches bear %.9f N (%.9f)%s\n", sum, 8 * g,
                       k ? ", local/global" : "");

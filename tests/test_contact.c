@@ -106,7 +106,7 @@ static void derivatives(void **unused)
                                               sim->state->param, x, g, NULL);
             double slope = brio__dot(s, g, d);
             double curvature;
-            for (int64_t i = 0; i < 3 * s->vertex_count; i++) max = fmax(max, fabs(dx[i]));
+            for (int64_t i = 0; i < 3 * s->vertex_count; i++) max = brio__larger(max, fabs(dx[i]));
             brio__assemble_masses(s, 0, solver->linear); /* nothing but contact in the matrix */
             assert_int_equal(brio__contact_assemble(brio__potential_contact(solver->potential),
                                                     sim->state->param, x, 1, false,
@@ -623,8 +623,8 @@ static void momentum(void **unused)
             BrioLedger now = ledger(sim);
             contacts = BRIO_MAX(contacts, now.contacts);
             for (int r = 0; r < 3; r++) {
-                worst = fmax(worst, fabs(now.momentum[r] - before.momentum[r]));
-                turned = fmax(turned, fabs(now.angular[r] - before.angular[r]));
+                worst = brio__larger(worst, fabs(now.momentum[r] - before.momentum[r]));
+                turned = brio__larger(turned, fabs(now.angular[r] - before.angular[r]));
             }
         }
         print_message("  %-14s up to %d contacts: linear momentum off by %.2g of %.3g kg m/s, "
@@ -657,8 +657,8 @@ static void stack_of(const char *what, int count, double size, const char *body,
     step(sim, (int)(seconds / h + 0.5));
     y = world_of(sim);
     for (int64_t v = top->first; v < top->first + top->count; v++) {
-        moved = fmax(moved, hypot(y[3 * v] - x[3 * v], y[3 * v + 2] - x[3 * v + 2]));
-        low = fmin(low, y[3 * v + 1]), high = fmax(high, y[3 * v + 1]);
+        moved = brio__larger(moved, hypot(y[3 * v] - x[3 * v], y[3 * v + 2] - x[3 * v + 2]));
+        low = fmin(low, y[3 * v + 1]), high = brio__larger(high, y[3 * v + 1]);
     }
     BrioLedger now = ledger(sim);
     print_message("  %s: after %g s the top is at %.5f m of %.5f, moved sideways by %.3g m, its "

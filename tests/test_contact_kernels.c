@@ -190,7 +190,7 @@ static void load(const double x[LANES][12], vec3l at[4])
 static double extent(const double *x)
 {
     double max = 0;
-    for (int k = 0; k < 9; k++) max = fmax(max, fabs(x[k + 3] - x[k % 3]));
+    for (int k = 0; k < 9; k++) max = brio__larger(max, fabs(x[k + 3] - x[k % 3]));
     return max;
 }
 
@@ -234,7 +234,7 @@ static void closest(bool edges)
             Reference right = reference(edges, x[l]);
             double d = sqrt((double)right.D);
             double doubt = right.gap > 0 ? fmin(d, 2 * (double)(right.gap / (quad)d)) : 0;
-            unproved = fmax(unproved, doubt / size);
+            unproved = brio__larger(unproved, doubt / size);
             quad w[4], r[3];
             for (int i = 0; i < 4; i++) {
                 w[i] = (quad)pair.w[i][l];
@@ -254,7 +254,7 @@ static void closest(bool edges)
             double error[3] = {fabs(sqrt(pair.D[l]) - d), fabs(sqrt((double)dotq(r, r)) - d),
                                fabs(sqrt(framed.D[l]) - d)};
             for (int isa = 0; isa <= (int)brio__isa(); isa++)
-                error[0] = fmax(error[0], fabs(kernel[isa][l] - d));
+                error[0] = brio__larger(error[0], fabs(kernel[isa][l] - d));
             for (int k = 0; k < 3; k++) {
                 double relative = size > 0 ? (error[k] + doubt) / size : error[k];
                 if (!(relative <= worst[kind[l]][k])) worst[kind[l]][k] = relative;
@@ -358,14 +358,14 @@ static void derivatives_of(const BrioEnergy *energy, int variant)
             double Hd = 0;
             for (int j = 0; j < 12; j++) {
                 Hd += H[12 * i + j] * d[j];
-                size = fmax(size, fabs(H[12 * i + j]));
+                size = brio__larger(size, fabs(H[12 * i + j]));
             }
-            error = fmax(error, fabs((gy[1][i] - gy[0][i]) / (2 * h) - Hd));
+            error = brio__larger(error, fabs((gy[1][i] - gy[0][i]) / (2 * h) - Hd));
             along += g[i] * d[i];
-            norm = fmax(norm, fabs(g[i]));
+            norm = brio__larger(norm, fabs(g[i]));
         }
-        worst_gradient = fmax(worst_gradient, fabs((E[1] - E[0]) / (2 * h) - along) / norm);
-        worst_hessian = fmax(worst_hessian, error / size);
+        worst_gradient = brio__larger(worst_gradient, fabs((E[1] - E[0]) / (2 * h) - along) / norm);
+        worst_hessian = brio__larger(worst_hessian, error / size);
     }
     for (int k = 0; k < 16; k++) {
         kinds += count[k] > 0;
@@ -413,7 +413,7 @@ static void nearest_semidefinite(void **state)
                 }
                 value(energy, &c, c.x, NULL, P, true);
                 assert_int_equal(brio__eigen_symmetric_builtin(12, H, lambda), BRIO_OK);
-                for (int k = 0; k < 12; k++) max = fmax(max, fabs(lambda[k]));
+                for (int k = 0; k < 12; k++) max = brio__larger(max, fabs(lambda[k]));
                 indefinite += lambda[0] < -1e-9 * max;
                 for (int i = 0; i < 12; i++)
                     for (int j = 0; j < 12; j++) {
@@ -478,8 +478,8 @@ static void mixed_lanes(void **state)
                         for (int k = 0; k < kernel->rest; k++)
                             own[k] = rest[(b * kernel->rest + k) * LANES + l];
                         sum += brio__energy_one(kernel, params, own, x + 12 * e, ge, He, project);
-                        for (int k = 0; k < 144; k++) size[1] = fmax(size[1], fabs(He[k]));
-                        for (int k = 0; k < 12; k++) size[0] = fmax(size[0], fabs(ge[k]));
+                        for (int k = 0; k < 144; k++) size[1] = brio__larger(size[1], fabs(He[k]));
+                        for (int k = 0; k < 12; k++) size[0] = brio__larger(size[0], fabs(ge[k]));
                         for (int k = 0; k < 12; k++)
                             assert_true(fabs(g[(12 * b + k) * LANES + l] - ge[k]) <=
                                         1e-14 * size[0]);
@@ -645,19 +645,19 @@ static void recorded_friction(void **state)
             double own[4];
             for (int i = 0; i < 4; i++) own[i] = p.w[i][0];
             if (used == 3) own[2] += own[3], own[3] = 0;
-            for (int i = 0; i < 4; i++) worst[3] = fmax(worst[3], fabs(own[i] - w[i]));
+            for (int i = 0; i < 4; i++) worst[3] = brio__larger(worst[3], fabs(own[i] - w[i]));
         }
         for (int i = 0; i < 48; i++) {
-            off[0] = fmax(off[0], fabs(G[i] - number_at(gradient, i, -1)));
+            off[0] = brio__larger(off[0], fabs(G[i] - number_at(gradient, i, -1)));
         }
         for (int k = 0; k < triplets->count; k++) /* what is left is the error */
             H[(int)number_at(triplets, k, 0)][(int)number_at(triplets, k, 1)] -=
                 number_at(triplets, k, 2);
-        for (int k = 0; k < 48 * 48; k++) off[1] = fmax(off[1], fabs(H[k / 48][k % 48]));
+        for (int k = 0; k < 48 * 48; k++) off[1] = brio__larger(off[1], fabs(H[k / 48][k % 48]));
         double right = number(brio__node_get(root, "energy"));
-        worst[0] = fmax(worst[0], fabs(E - right) / right);
-        worst[1] = fmax(worst[1], off[0] / total);
-        worst[2] = fmax(worst[2], off[1] * eps / total);
+        worst[0] = brio__larger(worst[0], fabs(E - right) / right);
+        worst[1] = brio__larger(worst[1], off[0] / total);
+        worst[2] = brio__larger(worst[2], off[1] * eps / total);
         brio__tree_free(root);
     }
     if (!files) {

@@ -268,7 +268,7 @@ static void check_gradient(BrioSolver *solver, BrioState *state, double time)
     int64_t n = state->coordinates;
     double *g = numbers(n), max = 0, worst = 0;
     potential(solver, state, state->q, time, g);
-    for (int64_t i = 0; i < n; i++) max = fmax(max, fabs(g[i]));
+    for (int64_t i = 0; i < n; i++) max = brio__larger(max, fabs(g[i]));
     for (int64_t i = 0; i < n; i++) {
         double q = state->q[i], d = 1e-5;
         state->q[i] = q + d;
@@ -276,7 +276,7 @@ static void check_gradient(BrioSolver *solver, BrioState *state, double time)
         state->q[i] = q - d;
         double down = potential(solver, state, state->q, time, NULL);
         state->q[i] = q;
-        worst = fmax(worst, fabs((up - down) / (2 * d) - g[i]));
+        worst = brio__larger(worst, fabs((up - down) / (2 * d) - g[i]));
     }
     free(g);
     if (!(worst <= 1e-6 * max)) fail_msg("gradient off by %g of %g", worst, max);
@@ -307,12 +307,13 @@ static void check_hessian(BrioSolver *solver, BrioState *state, double time)
         dense(s, state, x, a, b, project, A);
         brio__assemble(brio__potential_elements(solver->potential), state->param, x, a, b, project,
                        solver->linear, NULL);
-        for (int64_t i = 0; i < n * n; i++) max = fmax(max, fabs(A[i]));
+        for (int64_t i = 0; i < n * n; i++) max = brio__larger(max, fabs(A[i]));
         for (int64_t j = 0; j < n; j++) {
             unit[j] = 1;
             brio__linear_multiply(solver->linear, unit, column);
             unit[j] = 0;
-            for (int64_t i = 0; i < n; i++) worst = fmax(worst, fabs(column[i] - A[i * n + j]));
+            for (int64_t i = 0; i < n; i++)
+                worst = brio__larger(worst, fabs(column[i] - A[i * n + j]));
             if (kind > 0) continue;
             double q = state->q[j], d = 1e-6;
             state->q[j] = q + d;
@@ -322,7 +323,7 @@ static void check_hessian(BrioSolver *solver, BrioState *state, double time)
             state->q[j] = q;
             for (int64_t i = 0; i < n; i++)
                 worst_difference =
-                    fmax(worst_difference, fabs((up[i] - down[i]) / (2 * d) - column[i]));
+                    brio__larger(worst_difference, fabs((up[i] - down[i]) / (2 * d) - column[i]));
         }
         BrioRandom random = {41};
         /* no direction of negative curvature */
@@ -1235,9 +1236,10 @@ static void oscillator(void **unused)
                 }
                 step(sim, 1);
                 brio_sim_positions(sim, 0, got);
-                for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(got[3 + r] - x[r]));
+                for (int r = 0; r < 3; r++) worst = brio__larger(worst, fabs(got[3 + r] - x[r]));
                 brio_sim_velocities(sim, 0, got);
-                for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(got[3 + r] - v[r]) / 100);
+                for (int r = 0; r < 3; r++)
+                    worst = brio__larger(worst, fabs(got[3 + r] - v[r]) / 100);
             }
             if (!(worst < 1e-12)) fail_msg("%s with %s: %g m off", methods[i], solvers[j], worst);
             brio_sim_free(sim);

@@ -148,10 +148,10 @@ static void free_fall(void **unused)
                     double fall = first.centre[1] - a.centre[1], apart = 0;
                     assert_true(fall > 4);
                     for (int64_t k = 0; k < plain->state->coordinates; k++)
-                        apart = fmax(apart, fabs(plain->state->q[k] - damped->state->q[k]));
+                        apart = brio__larger(apart, fabs(plain->state->q[k] - damped->state->q[k]));
                     double centre = fabs(a.centre[1] - b.centre[1]);
-                    if (!vibrating) worst_vertex = fmax(worst_vertex, apart / fall);
-                    worst_centre = fmax(worst_centre, centre / fall);
+                    if (!vibrating) worst_vertex = brio__larger(worst_vertex, apart / fall);
+                    worst_centre = brio__larger(worst_centre, centre / fall);
                     if (!(centre < 1e-12 * fall) || (!vibrating && !(apart < 1e-12 * fall)))
                         fail_msg("%s with %s at h = %g falls otherwise: vertices %.1e, centre %.1e "
                                  "of the fall apart",
@@ -330,7 +330,7 @@ static void no_torque(void **unused)
                     torque[r] += part, arm += fabs(part);
                 }
             assert_true(arm > 0);
-            for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(torque[r]) / arm);
+            for (int r = 0; r < 3; r++) worst = brio__larger(worst, fabs(torque[r]) / arm);
         }
         print_message("%-18s strain-energy exerts the torque %.1e of its arm\n", integrators[i],
                       worst);
@@ -415,7 +415,7 @@ static void entries(void **unused)
         work += k * ((hand[0] + hand[1]) / 2 - (before[3 * LINKS - 3] + now[3 * LINKS - 3]) / 2) *
                 (hand[1] - hand[0]);
         memcpy(before, now, sizeof before);
-        worst = fmax(worst, fabs(ledger_of(sim).remainder) / first);
+        worst = brio__larger(worst, fabs(ledger_of(sim).remainder) / first);
     }
     BrioLedger last = ledger_of(sim);
     print_message("chain: dissipated %.6f J (relative error %.1e), added %.6f J (%.1e), remainder "

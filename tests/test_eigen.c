@@ -30,7 +30,7 @@ static double distance_to(int n, const double complex *wanted, const double *re,
                                               cabs(wanted[i] - CMPLX(re[best], im[best]))))
                 best = j;
         taken[best] = true;
-        worst = fmax(worst, cabs(wanted[i] - CMPLX(re[best], im[best])));
+        worst = brio__larger(worst, cabs(wanted[i] - CMPLX(re[best], im[best])));
     }
     return worst;
 }
@@ -200,9 +200,10 @@ static void random_matrices(void **state)
         for (int i = 0; i < n; i++)
             sum += CMPLX(re[i], im[i]), squares += CMPLX(re[i], im[i]) * CMPLX(re[i], im[i]),
                 product *= CMPLX(re[i], im[i]);
-        worst[0] = fmax(worst[0], cabs(sum - trace) / sqrt(norm));
-        worst[1] = fmax(worst[1], cabs(squares - square) / norm);
-        worst[2] = fmax(worst[2], cabs(product - determinant(n, A)) / fabs(determinant(n, A)));
+        worst[0] = brio__larger(worst[0], cabs(sum - trace) / sqrt(norm));
+        worst[1] = brio__larger(worst[1], cabs(squares - square) / norm);
+        worst[2] =
+            brio__larger(worst[2], cabs(product - determinant(n, A)) / fabs(determinant(n, A)));
     }
     print_message("random: trace %.1e, trace of the square %.1e, determinant %.1e\n", worst[0],
                   worst[1], worst[2]);
@@ -223,18 +224,18 @@ static void check_symmetric(const char *name, Symmetric *solve, int n, const dou
     double *V = malloc(N * N * sizeof *V), norm = 0, residual = 0, skew = 0;
     memcpy(V, A, N * N * sizeof *V);
     assert_int_equal(solve(n, V, value), BRIO_OK);
-    for (size_t i = 0; i < N * N; i++) norm = fmax(norm, fabs(A[i]));
+    for (size_t i = 0; i < N * N; i++) norm = brio__larger(norm, fabs(A[i]));
     for (size_t k = 0; k < N; k++) {
         if (k) assert_true(value[k] >= value[k - 1]);
         for (size_t i = 0; i < N; i++) {
             double sum = 0;
             for (size_t j = 0; j < N; j++) sum += A[i * N + j] * V[k * N + j];
-            residual = fmax(residual, fabs(sum - value[k] * V[k * N + i]));
+            residual = brio__larger(residual, fabs(sum - value[k] * V[k * N + i]));
         }
         for (size_t l = 0; l <= k; l++) {
             double sum = 0;
             for (size_t j = 0; j < N; j++) sum += V[k * N + j] * V[l * N + j];
-            skew = fmax(skew, fabs(sum - (k == l)));
+            skew = brio__larger(skew, fabs(sum - (k == l)));
         }
     }
     print_message("%-28s n %3d: |AV-VD| %.1e |A|, |VV^T-1| %.1e\n", name, n,
@@ -364,10 +365,10 @@ static void check_modes(const Body *body, const BrioModes *modes)
                 double sum = 0;
                 for (size_t i = 0; i < n; i++) sum += y[i] * modes->mode[l * n + i];
                 if (side == 0)
-                    skew = fmax(skew, fabs(sum - (k == l)));
+                    skew = brio__larger(skew, fabs(sum - (k == l)));
                 else
-                    residual =
-                        fmax(residual, fabs(sum - (k == l ? modes->squared[k] : 0)) / largest);
+                    residual = brio__larger(residual,
+                                            fabs(sum - (k == l ? modes->squared[k] : 0)) / largest);
             }
         }
     }
@@ -404,7 +405,7 @@ static void clamped_chain(void **state)
     double worst = 0;
     for (int j = 1; j <= N; j++) {
         double exact = 2 * sqrt(k / m) * sin((2 * j - 1) * M_PI / (2 * (2 * N + 1)));
-        worst = fmax(worst, fabs(sqrt(modes.squared[2 * N + j - 1]) / exact - 1));
+        worst = brio__larger(worst, fabs(sqrt(modes.squared[2 * N + j - 1]) / exact - 1));
     }
     print_message("clamped chain of %d springs: frequencies within %.1e of the formula\n", N,
                   worst);

@@ -244,7 +244,7 @@ static void eigen_range(int n, double *A, double *min, double *max)
     *min = INFINITY, *max = 0;
     for (int k = 0; k < n; k++) {
         *min = fmin(*min, A[k * n + k]);
-        *max = fmax(*max, fabs(A[k * n + k]));
+        *max = brio__larger(*max, fabs(A[k * n + k]));
     }
 }
 
@@ -287,8 +287,8 @@ static void check_projection(const Sample *s, const char *what)
     value(s, s->x, NULL, P, true);
     double difference = 0, scale = 0;
     for (int k = 0; k < s->size * s->size; k++) {
-        difference = fmax(difference, fabs(H[k] - P[k]));
-        scale = fmax(scale, fabs(H[k]));
+        difference = brio__larger(difference, fabs(H[k] - P[k]));
+        scale = brio__larger(scale, fabs(H[k]));
     }
     for (int i = 0; i < s->size; i++)
         for (int j = 0; j < i; j++)
@@ -351,7 +351,7 @@ static void rigid(const BrioEnergy *energy)
             for (int v = 0; v < energy->nodes; v++)
                 for (int r = 0; r < 3; r++) {
                     double f = gy[3 * v + r];
-                    force = fmax(force, fabs(f));
+                    force = brio__larger(force, fabs(f));
                     sum[r] += f;
                     torque[r] += y[3 * v + (r + 1) % 3] * gy[3 * v + (r + 2) % 3] -
                                  y[3 * v + (r + 2) % 3] * gy[3 * v + (r + 1) % 3];

@@ -348,7 +348,7 @@ static int64_t boxes_at(double gap)
     double *x;
     const BrioSystem *s = system_of(sim, &x);
     double top = -INFINITY, bottom = INFINITY;
-    for (int64_t v = 0; v < s->body[0].count; v++) top = fmax(top, x[3 * v + 1]);
+    for (int64_t v = 0; v < s->body[0].count; v++) top = brio__larger(top, x[3 * v + 1]);
     for (int64_t v = s->body[1].first; v < s->vertex_count; v++)
         bottom = fmin(bottom, x[3 * v + 1]);
     for (int64_t v = s->body[1].first; v < s->vertex_count; v++)

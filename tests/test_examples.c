@@ -37,11 +37,12 @@ static void check_derivatives(const BrioEnergy *energy)
             E[0] = brio__energy_one(energy, values, rest, y, low, NULL, false);
             y[i] = x[i] + e;
             E[1] = brio__energy_one(energy, values, rest, y, high, NULL, false);
-            scale_g = fmax(scale_g, fabs(g[i]));
-            wrong_g = fmax(wrong_g, fabs((E[1] - E[0]) / (2 * e) - g[i]));
+            scale_g = brio__larger(scale_g, fabs(g[i]));
+            wrong_g = brio__larger(wrong_g, fabs((E[1] - E[0]) / (2 * e) - g[i]));
             for (int j = 0; j < size; j++) {
-                scale_H = fmax(scale_H, fabs(H[i * size + j]));
-                wrong_H = fmax(wrong_H, fabs((high[j] - low[j]) / (2 * e) - H[i * size + j]));
+                scale_H = brio__larger(scale_H, fabs(H[i * size + j]));
+                wrong_H =
+                    brio__larger(wrong_H, fabs((high[j] - low[j]) / (2 * e) - H[i * size + j]));
             }
         }
         assert_true(wrong_g < 1e-6 * scale_g && wrong_H < 1e-6 * scale_H);

@@ -127,8 +127,8 @@ static void measure(const Slide *s, int n, int steps, double *sideways, double *
     for (int i = 0; i < steps; i++) {
         step(sim, 1);
         BrioLedger l = ledger(sim);
-        *sideways = fmax(*sideways, fabs(l.momentum[0] / first.momentum[2]));
-        *energy = fmax(*energy, fabs(l.total - first.total) / first.kinetic);
+        *sideways = brio__larger(*sideways, fabs(l.momentum[0] / first.momentum[2]));
+        *energy = brio__larger(*energy, fabs(l.total - first.total) / first.kinetic);
     }
     brio_sim_free(sim);
 }

@@ -209,7 +209,8 @@ static BrioStatus probe(BrioStepper *s, double h)
         line[k] =
             fabs(brio_stepper_potential(s, moved, t, there) - P - e * brio_stepper_dot(s, g, d));
         rest[k] = 0;
-        for (size_t i = 0; i < n; i++) rest[k] = fmax(rest[k], fabs(there[i] - g[i] - e * Kd[i]));
+        for (size_t i = 0; i < n; i++)
+            rest[k] = brio__larger(rest[k], fabs(there[i] - g[i] - e * Kd[i]));
     }
     slopes[0] = log2(line[0] / line[1]);
     slopes[1] = log2(rest[0] / rest[1]);
@@ -269,8 +270,8 @@ static BrioStatus probe_wind(BrioStepper *s, double h)
     double E = brio__dissipation_value(s->dissipation, s->state, &motion, there);
     double size = 0, rest = 0;
     for (size_t i = 0; i < n; i++) {
-        rest = fmax(rest, fabs(there[i] - g[i] - 0.1 * Hd[i]));
-        size = fmax(size, fabs(there[i]));
+        rest = brio__larger(rest, fabs(there[i] - g[i] - 0.1 * Hd[i]));
+        size = brio__larger(size, fabs(there[i]));
     }
     double promised = 0.1 * brio_stepper_dot(s, g, d) + 0.005 * brio_stepper_dot(s, Hd, d);
     print_message("gradient off by %.2g of %.2g, D_n by %.2g of %.2g\n", rest, size,
@@ -354,7 +355,7 @@ static void an_inverse_square_is_keplers(void **unused)
         BrioLedger l = ledger(sim);
         double area = (last[0] * l.centre[1] - last[1] * l.centre[0]) / 2;
         least = fmin(least, area);
-        most = fmax(most, area);
+        most = brio__larger(most, area);
         memcpy(last, l.centre, sizeof last);
     }
     BrioLedger l = ledger(sim);
@@ -483,7 +484,8 @@ static void forces_without_potential_keep_second_order(void **unused)
         for (int k = 0; k < 2; k++) {
             double centre[3];
             fly(integrators[i], 50 << k, centre);
-            for (int r = 0; r < 3; r++) error[k] = fmax(error[k], fabs(centre[r] - right[r]));
+            for (int r = 0; r < 3; r++)
+                error[k] = brio__larger(error[k], fabs(centre[r] - right[r]));
         }
         double order = log2(error[0] / error[1]);
         print_message("%-32s errors %.3g %.3g m, order %.2f\n", integrators[i], error[0], error[1],
@@ -607,7 +609,7 @@ static void volumes_are_kept_and_gases_obey_boyle(void **unused)
     double V = volume(sim), worst = 0;
     for (int i = 0; i < 40; i++) {
         step(sim, 1);
-        worst = fmax(worst, fabs(volume(sim) / V - 1));
+        worst = brio__larger(worst, fabs(volume(sim) / V - 1));
     }
     double iterations = (double)sim->stepper->solver->totals.iterations / 40;
     print_message("volume off by %.2g at most, %.1f iterations per step\n", worst, iterations);
@@ -643,8 +645,8 @@ static void pressure_keeps_momenta(void **unused)
             BrioLedger b = ledger(sim);
             double linear = 0, angular = 0;
             for (int r = 0; r < 3; r++) {
-                linear = fmax(linear, fabs(b.momentum[r] - a.momentum[r]));
-                angular = fmax(angular, fabs(b.angular[r] - a.angular[r]));
+                linear = brio__larger(linear, fabs(b.momentum[r] - a.momentum[r]));
+                angular = brio__larger(angular, fabs(b.angular[r] - a.angular[r]));
             }
             print_message("%-34s momentum of 9 kg m/s off by %.2g, angular of 6 kg m2/s by %.2g\n",
                           law[i], linear, angular);

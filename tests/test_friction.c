@@ -215,9 +215,9 @@ static void energy_controlled(void **state)
         l = ledger(sim);
         bool free = l.alpha > 0 && l.alpha < 1.1;
         clamped += !free;
-        if (free) met = fmax(met, fabs(l.total - l.target));
-        above = fmax(above, l.total - l.target);
-        off_target = fmax(off_target, fabs(l.target + l.dissipated - all));
+        if (free) met = brio__larger(met, fabs(l.total - l.target));
+        above = brio__larger(above, l.total - l.target);
+        off_target = brio__larger(off_target, fabs(l.target + l.dissipated - all));
         min = fmin(min, l.friction - taken);
         taken = l.friction;
     }
@@ -341,11 +341,11 @@ static void momentum(void **state)
                 l = ledger(sim);
                 touched += l.contacts > 0;
                 for (int r = 0; r < 3; r++)
-                    worst = fmax(worst, fabs(l.momentum[r] - first.momentum[r]));
+                    worst = brio__larger(worst, fabs(l.momentum[r] - first.momentum[r]));
             }
             double v[3 * 18];
             brio_sim_velocities(sim, 0, v);
-            for (int k = 0; k < 18; k++) exchanged = fmax(exchanged, fabs(v[3 * k + 1]));
+            for (int k = 0; k < 18; k++) exchanged = brio__larger(exchanged, fabs(v[3 * k + 1]));
             print_message("%s, %s: momentum off by %.2g of it after %d steps in contact; the body "
                           "hit moves with up to %.2f m/s; friction took %.3g J\n",
                           integrators[i], rub ? "rubbing" : "without friction", worst / scale,

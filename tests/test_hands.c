@@ -181,7 +181,7 @@ static void places(void **unused)
             min = fmin(min, apart(y, point));
         }
         assert_true(apart(hand.grip, point) <= min + 1e-12);
-        worst = fmax(worst, min - apart(hand.grip, point));
+        worst = brio__larger(worst, min - apart(hand.grip, point));
         brio_sim_release(sim, h, NULL);
     }
     print_message("nearest of 20000 random points of the surface is farther by %.1e m at most\n",
@@ -385,9 +385,10 @@ static void woodbury(void **unused)
         dense_solve(n, B, x);
         brio__scalar_solve(factor, b, b);
         for (int i = 0; i < 3 * n; i++)
-            change = fmax(change, fabs(b[i] - x[i])), largest = fmax(largest, fabs(x[i]));
+            change = brio__larger(change, fabs(b[i] - x[i])),
+            largest = brio__larger(largest, fabs(x[i]));
         brio__hand_solve_correct(&solve, s, b);
-        for (int i = 0; i < 3 * n; i++) worst = fmax(worst, fabs(b[i] - x[i]) / largest);
+        for (int i = 0; i < 3 * n; i++) worst = brio__larger(worst, fabs(b[i] - x[i]) / largest);
     }
     print_message("Woodbury's formula with up to %d hands: off the dense solve by %.1e of it "
                   "(without hands by %.2f)\n",
@@ -422,7 +423,8 @@ static void same_as_newton(void **unused)
             brio_sim_free(sim);
         }
         for (int n = 0; n < 3 * 45; n++)
-            worst = fmax(worst, fabs(x[0][n] - x[1][n])), way = fmax(way, fabs(x[0][n] - first[n]));
+            worst = brio__larger(worst, fabs(x[0][n] - x[1][n])),
+            way = brio__larger(way, fabs(x[0][n] - first[n]));
         print_message(
             "local/global and Newton with two hands: %.1e m apart after five steps (%.2f m)\n",
             worst, way);
@@ -854,11 +856,11 @@ static void run_script(const Script *script, uint64_t seed)
                            fabs(after.gravity) + fabs(after.attachment) + fabs(before.elastic) +
                            fabs(before.gravity) + fabs(before.attachment);
             double jump = after.total - before.total, booked = after.added - before.added;
-            worst_added = fmax(worst_added, fabs(jump - booked) / scale);
-            max_added = fmax(max_added, fabs(booked));
+            worst_added = brio__larger(worst_added, fabs(jump - booked) / scale);
+            max_added = brio__larger(max_added, fabs(booked));
             if (isnan(before.target) == 0 && what != 10)
                 worst_target =
-                    fmax(worst_target, fabs(after.target - before.target - booked) / scale);
+                    brio__larger(worst_target, fabs(after.target - before.target - booked) / scale);
             count[BRIO_MIN(what, 8)]++;
         }
         int times = changed ? u[3] < 0.3 : 1 + (int)(3 * u[0]);
@@ -887,7 +889,8 @@ static void run_script(const Script *script, uint64_t seed)
                     continue;
                 }
                 compared++;
-                if (losses[k] > 0) worst_loss = fmax(worst_loss, fabs(loss / losses[k] - 1));
+                if (losses[k] > 0)
+                    worst_loss = brio__larger(worst_loss, fabs(loss / losses[k] - 1));
             }
         }
     }

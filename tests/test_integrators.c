@@ -166,7 +166,7 @@ static void own_tableau(void **unused)
         double x[24], y[24], off = 0;
         final_state(same[k][0], x);
         final_state(same[k][1], y);
-        for (int i = 0; i < 24; i++) off = fmax(off, fabs(x[i] - y[i]));
+        for (int i = 0; i < 24; i++) off = brio__larger(off, fabs(x[i] - y[i]));
         print_message("%-18s %-70s %.1e m\n", same[k][0], same[k][1], off);
         assert_true(off < 1e-10); /* TOLERANCE: Newton ends at 1e-12 m/s over 20 steps */
     }
@@ -227,7 +227,7 @@ static void searches_over_tableaus(void **unused)
             l = ledger(sim);
             if (!(l.alpha > 0 && l.alpha < 1.1)) continue;
             met++;
-            worst = fmax(worst, fabs(l.total - l.target));
+            worst = brio__larger(worst, fabs(l.total - l.target));
         }
         print_message("alpha: search, %-26s target met in %d of 60 steps, off by %.1e J at most\n",
                       settings[i], met, worst);
@@ -249,11 +249,11 @@ static void energy_meets_target(void **unused)
     for (int k = 0; k < 150; k++) {
         step(sim, 1);
         l = ledger(sim);
-        swing = fmax(swing, l.kinetic);
+        swing = brio__larger(swing, l.kinetic);
         assert_true(fabs(l.target - first.total) < 1e-9);
         if (l.alpha > 1e-9 && l.alpha < 1.1 - 1e-9) {
             met++;
-            worst = fmax(worst, fabs(l.total - l.target));
+            worst = brio__larger(worst, fabs(l.total - l.target));
         } else {
             clipped++;
         }
@@ -306,8 +306,9 @@ static void flight(void **unused)
             height += h * rise - h * h * g / 2;
             rise -= h * g;
             loss += mass * h * h * g * g / 2;
-            off = fmax(off, fmax(fabs(l.centre[1] - height), fabs(l.momentum[1] / mass - rise)));
-            energy_off = fmax(energy_off, fabs(l.total - l.target));
+            off = brio__larger(
+                off, brio__larger(fabs(l.centre[1] - height), fabs(l.momentum[1] / mass - rise)));
+            energy_off = brio__larger(energy_off, fabs(l.total - l.target));
         }
         print_message("flight, %s: off the parabola by %.1e, off the target by %.1e J (60 m (h "
                       "g)^2/2 = %.3g J)\n",
@@ -354,7 +355,7 @@ static void rest_is_still(void **unused)
         assert_true(count <= 18);
         brio_sim_velocities(sim, b, v);
         fastest[b] = 0;
-        for (int64_t k = 0; k < 3 * count; k++) fastest[b] = fmax(fastest[b], fabs(v[k]));
+        for (int64_t k = 0; k < 3 * count; k++) fastest[b] = brio__larger(fastest[b], fabs(v[k]));
     }
     print_message("after 3 s what lies moves at %.1e m/s, what hangs at %.1e, what flies at %.6f "
                   "of %.6f (h g/2 = %.3f)\n",
@@ -383,7 +384,7 @@ static void loose_solves(void **unused)
             for (int k = 0; k < 112; k++) {
                 step(sim, 1);
                 BrioLedger l = ledger(sim);
-                if (k > 70) top[tight] = fmax(top[tight], l.centre[1] - 0.05);
+                if (k > 70) top[tight] = brio__larger(top[tight], l.centre[1] - 0.05);
             }
             brio_sim_free(sim);
         }

@@ -191,14 +191,14 @@ static double not_rotation(const mat3l *m, int i)
         for (int b = 0; b < 3; b++) {
             double sum = 0;
             for (int k = 0; k < 3; k++) sum += m->m[k][a][i] * m->m[k][b][i];
-            worst = fmax(worst, fabs(sum - (a == b)));
+            worst = brio__larger(worst, fabs(sum - (a == b)));
             if (isnan(sum)) return INFINITY;
         }
     double det = 0;
     for (int c = 0; c < 3; c++)
         det += m->m[0][c][i] * (m->m[1][(c + 1) % 3][i] * m->m[2][(c + 2) % 3][i] -
                                 m->m[1][(c + 2) % 3][i] * m->m[2][(c + 1) % 3][i]);
-    return fmax(worst, fabs(det - 1));
+    return brio__larger(worst, fabs(det - 1));
 }
 
 /* |f - u diag(s) v^T| over the size. */
@@ -209,7 +209,7 @@ static double not_product(const Case *c, const mat3l *u, const lane s[3], const 
         for (int b = 0; b < 3; b++) {
             double sum = 0;
             for (int k = 0; k < 3; k++) sum += u->m[a][k][i] * (s[k][i] / unit) * v->m[b][k][i];
-            worst = fmax(worst, fabs(sum - c->f.m[a][b][i] / unit));
+            worst = brio__larger(worst, fabs(sum - c->f.m[a][b][i] / unit));
             if (isnan(sum)) return INFINITY;
         }
     return worst;
@@ -240,11 +240,11 @@ static void singular_values(void **unused)
                 double error[4] = {not_rotation(&u, i), not_rotation(&v, i),
                                    not_product(&c, &u, s, &v, i), 0};
                 for (int k = 0; k < 3; k++)
-                    error[3] = fmax(error[3], fabs(s[k][i] - c.sigma[i][k]) / unit);
+                    error[3] = brio__larger(error[3], fabs(s[k][i] - c.sigma[i][k]) / unit);
                 static const char *const names[4] = {"u", "v", "the product", "a singular value"};
                 for (int k = 0; k < 4; k++) {
                     if (!(error[k] <= tolerance)) fail_case(names[k], &c, i, error[k]);
-                    worst[k] = fmax(worst[k], error[k]);
+                    worst[k] = brio__larger(worst[k], error[k]);
                 }
                 double slack = 16 * DBL_EPSILON * unit; /* the order holds to round-off */
                 assert_true(s[0][i] >= s[1][i] - slack && s[1][i] >= fabs(s[2][i]) - slack &&
@@ -274,7 +274,7 @@ static void eigenvalues(void **unused)
                 random_rotation(&random, Q);
                 for (int k = 0; k < 3; k++) {
                     if (brio__random(&random) < 0.3) c.sigma[i][k] = -c.sigma[i][k];
-                    max = fmax(max, fabs(c.sigma[i][k]));
+                    max = brio__larger(max, fabs(c.sigma[i][k]));
                 }
                 for (int a = 0; a < 3; a++)
                     for (int b = 0; b <= a; b++) {
@@ -288,9 +288,9 @@ static void eigenvalues(void **unused)
             eigen3(&s, &v);
             for (int k = 0; k < 3; k++) d[k] = s.m[k][k];
             for (int i = 0; i < WIDTH; i++) {
-                double error = fmax(not_rotation(&v, i), not_product(&c, &v, d, &v, i));
+                double error = brio__larger(not_rotation(&v, i), not_product(&c, &v, d, &v, i));
                 if (!(error <= 2e-14)) fail_case("an eigenvalue decomposition", &c, i, error);
-                worst = fmax(worst, error);
+                worst = brio__larger(worst, error);
             }
         }
     print_message("%s: eigenvalue decompositions within %.1e\n", ISA, worst);
@@ -321,7 +321,7 @@ static void polar(void **unused)
                         for (int m = 0; m < 3; m++)
                             difference +=
                                 r.m[m][a][i] * c.f.m[m][b][i] - r.m[m][b][i] * c.f.m[m][a][i];
-                        skew = fmax(skew, fabs(difference) / unit);
+                        skew = brio__larger(skew, fabs(difference) / unit);
                     }
                 }
                 double error[3] = {not_rotation(&r, i), skew, fabs(t[i] - trace) / unit};
@@ -329,7 +329,7 @@ static void polar(void **unused)
                                                      "its trace"};
                 for (int m = 0; m < 3; m++) {
                     if (!(error[m] <= 1e-10)) fail_case(names[m], &c, i, error[m]);
-                    worst[m] = fmax(worst[m], error[m]);
+                    worst[m] = brio__larger(worst[m], error[m]);
                 }
             }
         }

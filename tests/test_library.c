@@ -78,7 +78,7 @@ static void energy_equals_hooke(void **unused)
         for (int i = 0; i < 2; i++) assert_int_equal(brio_sim_step(sim[i], NULL), BRIO_OK);
         const double *a = brio_state_q(brio_sim_state(sim[0]));
         const double *b = brio_state_q(brio_sim_state(sim[1]));
-        for (int64_t i = 0; i < n; i++) max = fmax(max, fabs(a[i] - b[i]));
+        for (int64_t i = 0; i < n; i++) max = brio__larger(max, fabs(a[i] - b[i]));
     }
     print_message("%.2g m apart from hooke after 20 steps, %d calls\n", max, calls);
     assert_true(calls > 0 && max < 1e-11); /* both are solved to h tol = 2e-12 m, which adds up */

@@ -165,7 +165,7 @@ static void several_evaluators(void **unused)
     for (int64_t i = 0; i < n; i++)
         assert_true(fabs(sum[i] - g[i]) <= 1e-12 * brio__norm_max(s, g));
     double largest = 0;
-    for (int64_t i = 0; i < entries; i++) largest = fmax(largest, fabs(matrix[i]));
+    for (int64_t i = 0; i < entries; i++) largest = brio__larger(largest, fabs(matrix[i]));
     for (int64_t i = 0; i < entries; i++)
         assert_true(fabs(matrix[i] - solver->linear->A.value[i]) <= 1e-12 * largest);
     free(g), free(part), free(sum), free(matrix);

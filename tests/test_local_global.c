@@ -147,8 +147,8 @@ static void as_dense(const char *what, const char *body, double a)
         }
         assert_int_equal(brio_sim_step(d.sim, NULL), BRIO_OK);
         for (int k = 0; k < 3 * d.n; k++) {
-            worst = fmax(worst, fabs(d.sim->state->q[k] - x[k]));
-            way = fmax(way, fabs(x[k] - q[k]));
+            worst = brio__larger(worst, fabs(d.sim->state->q[k] - x[k]));
+            way = brio__larger(way, fabs(x[k] - q[k]));
         }
     }
     print_message(
@@ -208,7 +208,7 @@ static void bounds(void **unused)
                             weight[a >= b ? brio__pair(a / 3, b / 3) : brio__pair(b / 3, a / 3)] *
                             d[b];
                 }
-            largest = fmax(largest, below / above);
+            largest = brio__larger(largest, below / above);
         }
         print_message("%s: Hessian over its bound at most %.4f\n", e->name, largest);
         assert_true(largest < 1 + 1e-9);
@@ -253,12 +253,12 @@ static void converges(void **unused)
             memcpy(q[k], first, (size_t)n * sizeof(double));
             step(sim, 3);
             for (int64_t i = 0; i < n; i++) {
-                way = fmax(way, fabs(sim->state->q[i] - q[k][i]));
+                way = brio__larger(way, fabs(sim->state->q[i] - q[k][i]));
                 q[k][i] = sim->state->q[i];
             }
             brio_sim_free(sim);
         }
-        for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(q[1][i] - q[0][i]));
+        for (int64_t i = 0; i < n; i++) off = brio__larger(off, fabs(q[1][i] - q[0][i]));
         print_message("%.30s...: 400 iterations are %.1e of the way off Newton's\n",
                       strstr(bodies[b], "material: ") + 16, off / way);
         assert_true(off < 1e-5 * way);
@@ -297,9 +297,9 @@ static void energy(void **unused)
                 BrioLedger l = ledger(sim);
                 double fraction = (l.total - rest) / (l.target - rest);
                 sum += fraction / 30;
-                highest = fmax(highest, fraction);
+                highest = brio__larger(highest, fraction);
             }
-            min = fmin(min, sum), max = fmax(max, sum);
+            min = fmin(min, sum), max = brio__larger(max, sum);
         }
         print_message("cloth, %s, %d iterations: mean energy over every second %.3f to %.3f of the "
                       "target, no frame above %.3f\n",
@@ -329,7 +329,8 @@ static void momentum(void **unused)
     for (int k = 0; k < 300; k++) {
         step(sim, 1);
         l = ledger(sim);
-        for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(l.momentum[r] - first.momentum[r]));
+        for (int r = 0; r < 3; r++)
+            worst = brio__larger(worst, fabs(l.momentum[r] - first.momentum[r]));
         min = fmin(min, l.total / first.total);
     }
     print_message("two spinning cubes: momentum off by %.1e of 60 kg m/s, energy not below %.3f of "
@@ -389,7 +390,7 @@ static void contacts(void **unused)
         if (l.centre[1] < low_centre)
             low_centre = l.centre[1], after = 0;
         else
-            after = fmax(after, l.centre[1] - low_centre);
+            after = brio__larger(after, l.centre[1] - low_centre);
     }
     print_message("cube on plane and sphere: lowest vertex %.3f m, bounces up again by %.3f m of a "
                   "fall of %.3f m\n",
@@ -516,8 +517,9 @@ static void self_contact(void **unused)
             step(sim, 1);
             l = ledger(sim);
             met |= l.contacts > 0;
-            for (int r = 0; r < 3; r++) off = fmax(off, fabs(l.momentum[r] - first.momentum[r]));
-            max = fmax(max, l.total / first.total);
+            for (int r = 0; r < 3; r++)
+                off = brio__larger(off, fabs(l.momentum[r] - first.momentum[r]));
+            max = brio__larger(max, l.total / first.total);
         }
         double v[3 * 1024], mean = 0;
         brio_sim_velocities(sim, 1, v);

@@ -102,7 +102,8 @@ static double shape_radius(const char *name)
     brio_fields_defaults(shape->fields, values);
     assert_int_equal(shape->make(values, &mesh, NULL), BRIO_OK);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
-        radius = fmax(radius, hypot(hypot(mesh->x[3 * v], mesh->x[3 * v + 1]), mesh->x[3 * v + 2]));
+        radius = brio__larger(radius,
+                              hypot(hypot(mesh->x[3 * v], mesh->x[3 * v + 1]), mesh->x[3 * v + 2]));
     brio_mesh_free(mesh);
     return radius;
 }
@@ -205,7 +206,7 @@ static void make_drop(uint64_t seed, const Known *known, Drop *drop)
             linear[r] = r == 1 ? -fall : between(&random, -4, 4);
             angular[r] = between(&random, -10, 10);
         }
-        drop->speed = fmax(drop->speed, hypot(hypot(linear[0], linear[1]), linear[2]));
+        drop->speed = brio__larger(drop->speed, hypot(hypot(linear[0], linear[1]), linear[2]));
         put(&drop->text,
             ", transform: {scale: %.5f, rotate: [[%.3f, %.3f, %.3f], %.1f], translate: [%.4f, "
             "%.5f, %.4f]}",
@@ -335,7 +336,7 @@ static void drops(void **state)
         checking += outcome.watch.seconds;
         all_steps += outcome.steps;
         nearest = fmin(nearest, outcome.nearest);
-        fastest = fmax(fastest, drop.speed);
+        fastest = brio__larger(fastest, drop.speed);
         all_iterations += outcome.iterations;
         print_message("seed %-4llu %-8s %-14s h = 1/%-3.0f %3lld steps, %6lld iterations, %3d "
                       "halvings, %6.2f s  %s\n",

@@ -95,7 +95,7 @@ static void look(Places *p, const Case *c, BrioSim *sim, double left)
     BrioLedger now;
     assert_int_equal(brio_sim_ledger(sim, &now), BRIO_OK);
     int last = left < 1 - sim->h / 2;
-    p->lively[last] = fmax(p->lively[last], now.kinetic);
+    p->lively[last] = brio__larger(p->lively[last], now.kinetic);
 }
 
 /* The largest way of a vertex, without the body that slides; `slid`: that of this one. */
@@ -111,7 +111,7 @@ static double largest_way(const Places *p, const Case *c, const BrioSystem *syst
                 way[r] = p->now[3 * v + r] / p->weight[1] - p->then[3 * v + r] / p->weight[0];
             double length = hypot(hypot(way[0], way[1]), way[2]);
             if (c->slides && !strcmp(system->body[b].name, c->slides))
-                *slid = fmax(*slid, length);
+                *slid = brio__larger(*slid, length);
             else if (length > worst)
                 worst = length, *who = system->body[b].name;
         }

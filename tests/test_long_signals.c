@@ -104,7 +104,7 @@ static void send(Slow *s, const char *path, int number_of, double wait)
     double answer = brio__seconds() - sent;
     s->signals++;
     s->sum += answer;
-    s->worst = fmax(s->worst, answer);
+    s->worst = brio__larger(s->worst, answer);
     char *err = read_all(".err", NULL);
     bool written = access(file, F_OK) == 0;
     /* completed, stopped, or told before it had begun to write (or to listen) */
@@ -159,7 +159,7 @@ static void random_signals(void **state)
         if (s->signals)
             print_message("%-14s %d signals, slowest answer %.2f s, mean %.2f s, %d steps\n",
                           s->name, s->signals, s->worst, s->sum / s->signals, s->steps);
-        worst = fmax(worst, s->worst);
+        worst = brio__larger(worst, s->worst);
     }
     print_message("%d signals, %d scenes: slowest answer %.2f s\n", sent, used, worst);
 }

@@ -197,7 +197,7 @@ static double anisotropy(const BrioMesh *mesh)
                                  (mesh->x[3 * neighbour[k] + b] - mesh->x[3 * i + b]);
     double third = (sum[0][0] + sum[1][1] + sum[2][2]) / 3;
     for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++) worst = fmax(worst, fabs(sum[a][b] / third - (a == b)));
+        for (int b = 0; b < 3; b++) worst = brio__larger(worst, fabs(sum[a][b] / third - (a == b)));
     brio__free(start);
     brio__free(neighbour);
     return worst;
@@ -499,7 +499,7 @@ static void test_box(void **state)
     double min = 1, max = 0;
     for (int64_t i = 0; i < bar->vertex_count; i++) {
         min = fmin(min, bar->x[3 * i]);
-        max = fmax(max, bar->x[3 * i]);
+        max = brio__larger(max, bar->x[3 * i]);
         assert_true(fabs(bar->x[3 * i + 1]) <= 0.05 && fabs(bar->x[3 * i + 2]) <= 0.1);
     }
     assert_true(min == 0 && max == 2);
@@ -525,7 +525,7 @@ static void test_ball(void **state)
         double smallest = INFINITY, largest = 0;
         for (int64_t t = 0; t < mesh->tet_count; t++) {
             smallest = fmin(smallest, tet_volume(mesh, t));
-            largest = fmax(largest, tet_volume(mesh, t));
+            largest = brio__larger(largest, tet_volume(mesh, t));
         }
         if (!(largest / smallest < 3))
             fail_msg("%d layers: volumes differ by a factor of %g", n, largest / smallest);

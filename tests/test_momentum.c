@@ -57,15 +57,16 @@ static Kept follow(BrioSim *sim, int steps, const double g[3])
     double S0[3], S[3], size = 0, mass = 0;
     spin_of(&first, S0);
     for (int64_t v = 0; v < sim->system->vertex_count; v++) mass += sim->system->vertex_mass[v];
-    for (int r = 0; r < 3; r++) size = fmax(size, fabs(S0[r]));
+    for (int r = 0; r < 3; r++) size = brio__larger(size, fabs(S0[r]));
     for (int k = 0; k < steps; k++) {
         step(sim, 1);
         now = ledger(sim);
         spin_of(&now, S);
         for (int r = 0; r < 3; r++) {
             double fallen = first.momentum[r] + mass * g[r] * (now.time - first.time);
-            kept.spin = fmax(kept.spin, fabs(S[r] - S0[r]) / size);
-            kept.linear = fmax(kept.linear, fabs(now.momentum[r] - fallen) / (1 + fabs(fallen)));
+            kept.spin = brio__larger(kept.spin, fabs(S[r] - S0[r]) / size);
+            kept.linear =
+                brio__larger(kept.linear, fabs(now.momentum[r] - fallen) / (1 + fabs(fallen)));
         }
     }
     kept.energy = now.total / first.total;
@@ -174,8 +175,8 @@ static void vibrations(void **unused)
             brio_sim_positions(still, 0, rest);
             brio_sim_free(still);
             for (int i = 0; i < 3 * 27; i++) {
-                off = fmax(off, fabs(x[0][i] - x[1][i]));
-                size = fmax(size, fabs(x[1][i] - rest[i]));
+                off = brio__larger(off, fabs(x[0][i] - x[1][i]));
+                size = brio__larger(size, fabs(x[1][i] - rest[i]));
             }
         }
         brio_sim_free(sim);
@@ -204,7 +205,8 @@ static void collision(void **unused)
         step(sim, 1);
         now = ledger(sim);
         met |= now.contacts > 0;
-        for (int r = 0; r < 3; r++) drift = fmax(drift, fabs(now.momentum[r] - first.momentum[r]));
+        for (int r = 0; r < 3; r++)
+            drift = brio__larger(drift, fabs(now.momentum[r] - first.momentum[r]));
     }
     double turned = fabs(now.angular[2] - first.angular[2]) / (1e-3 + fabs(first.angular[2]));
     print_message("collision: momentum drifts by %.1e of %.2g kg m/s, angular momentum of the pair "
@@ -281,7 +283,7 @@ static double stretched(const double *q, const double *way, int64_t begin, int64
                 before += d * d;
                 after += turned * turned;
             }
-            most = fmax(most, fabs(sqrt(after) - sqrt(before)));
+            most = brio__larger(most, fabs(sqrt(after) - sqrt(before)));
         }
     return most;
 }
@@ -318,8 +320,8 @@ static void bent_steps(void **unused)
     brio__rigid_bend(rigid, q, step, 1e-5, small);
     double off = 0, moved = 0, stretch = stretched(q, way, 0, free, NULL);
     double about = stretched(q, way, free, all, stays);
-    for (int64_t i = 0; i < all; i++) off = fmax(off, fabs(small[i] - 1e-5 * step[i]));
-    for (int64_t i = free; i < all; i++) moved = fmax(moved, fabs(way[i]));
+    for (int64_t i = 0; i < all; i++) off = brio__larger(off, fabs(small[i] - 1e-5 * step[i]));
+    for (int64_t i = free; i < all; i++) moved = brio__larger(moved, fabs(way[i]));
     print_message("stretched by %.1e m, about a fixed point by %.1e m of %.2f; off the tangent by "
                   "%.1e m at 1e-5 of the step\n",
                   stretch, about, moved, off);

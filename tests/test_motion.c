@@ -285,7 +285,7 @@ static double curve_error(BrioSim *coarse, BrioSim *fine, int i)
     for (int k = 1; k < 200; k++) {
         fixed_positions(coarse, 0.01 * k, x, v);
         fixed_positions(fine, 0.01 * k, y, v);
-        for (int r = 0; r < 3; r++) most = fmax(most, fabs(x[3 * i + r] - y[3 * i + r]));
+        for (int r = 0; r < 3; r++) most = brio__larger(most, fabs(x[3 * i + r] - y[3 * i + r]));
     }
     free(x);
     return most;
@@ -314,7 +314,7 @@ static void curves_are_smooth(void **state)
         for (int k = 0; k <= 8; k++) { /* at the rows, from both sides */
             fixed_positions(sim[0], 0.25 * k - 1e-9, a, v);
             fixed_positions(sim[0], 0.25 * k + 1e-9, b, w);
-            for (int i = 0; i < 12; i++) jump = fmax(jump, fabs(v[i] - w[i]));
+            for (int i = 0; i < 12; i++) jump = brio__larger(jump, fabs(v[i] - w[i]));
         }
         for (int i = 0; i < 3; i++) {
             double coarse = curve_error(sim[0], fine, i), half = curve_error(sim[1], fine, i);
@@ -343,7 +343,7 @@ static void monotone_stays_between(void **state)
             double four[4] = {value[at.before], value[at.frame], value[at.next], value[at.after]};
             double rate, low = fmin(four[1], four[2]), high = fmax(four[1], four[2]);
             double y = brio__between(&at, BRIO_INTERPOLATION_CUBIC + kind, four, &rate);
-            beyond[kind] = fmax(beyond[kind], fmax(low - y, y - high));
+            beyond[kind] = brio__larger(beyond[kind], fmax(low - y, y - high));
             if (kind == 1 && low == high) assert_true(y == low && rate == 0);
         }
     printf("    beyond the rows: cubic %.3f, monotone %.2g\n", beyond[0], beyond[1]);

@@ -219,7 +219,7 @@ static void bounce(void **state)
         for (int n = 0; n < 1000; n++) {
             step(sim, 1);
             l = ledger(sim);
-            max = fmax(max, l.contact);
+            max = brio__larger(max, l.contact);
         }
         print_message("%s: kinetic %.6g J before, %.6g after, %.3g in the barrier\n", laws[k],
                       first.kinetic, l.kinetic, max);

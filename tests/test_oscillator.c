@@ -106,7 +106,7 @@ static double spectral_radius(const double *A, int n, const double *scale)
         for (int j = 0; j < n; j++) B[i * n + j] = A[i * n + j] * scale[i] / scale[j];
     for (int p = 0; p < 60; p++, weight /= 2) {
         double size = 0;
-        for (int i = 0; i < n * n; i++) size = fmax(size, fabs(B[i]));
+        for (int i = 0; i < n * n; i++) size = brio__larger(size, fabs(B[i]));
         if (size == 0) return 0;
         logarithm += weight * log(size);
         for (int i = 0; i < n; i++)
@@ -188,8 +188,8 @@ static double difference(const double *A, const double *B, int n, double h)
     double worst = 0, size = 0, scale[3] = {1, h, h * h};
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            worst = fmax(worst, fabs(A[i * n + j] - B[i * n + j]) * scale[i] / scale[j]);
-            size = fmax(size, fabs(B[i * n + j]) * scale[i] / scale[j]);
+            worst = brio__larger(worst, fabs(A[i * n + j] - B[i * n + j]) * scale[i] / scale[j]);
+            size = brio__larger(size, fabs(B[i * n + j]) * scale[i] / scale[j]);
         }
     return worst / size;
 }
@@ -394,7 +394,8 @@ static void changing_steps(void **unused)
         for (int n = 0; n < 500; n++) {
             sim->h = ldexp(1, -(int)(3 * brio__random(&random)));
             assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
-            max = fmax(max, state->v[0] * state->v[0] / (k + k * k) + state->q[0] * state->q[0]);
+            max = brio__larger(max,
+                               state->v[0] * state->v[0] / (k + k * k) + state->q[0] * state->q[0]);
         }
         print_message("a-1, h omega = %g, steps of h, h/2, h/4: energy up to %.3f of the first\n",
                       z[i], max);

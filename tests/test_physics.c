@@ -196,9 +196,9 @@ static void invariants(void **unused)
         }
         double linear = 0, angular = 0, scale = 0;
         for (int r = 0; r < 3; r++) {
-            linear = fmax(linear, fabs(last.momentum[r] - first.momentum[r]));
-            angular = fmax(angular, fabs(last.angular[r] - first.angular[r]));
-            scale = fmax(scale, fabs(first.angular[r]));
+            linear = brio__larger(linear, fabs(last.momentum[r] - first.momentum[r]));
+            angular = brio__larger(angular, fabs(last.angular[r] - first.angular[r]));
+            scale = brio__larger(scale, fabs(first.angular[r]));
         }
         print_message("%-20s momentum %.1e, angular momentum %.1e (relative), energy x %.4f\n",
                       integrator->name, linear / fabs(first.momentum[0]), angular / scale,

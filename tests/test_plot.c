@@ -262,7 +262,7 @@ static void decimation(void **state)
     assert_int_equal(pieces, 1);
     double top = INFINITY, bottom = -INFINITY;
     for (int i = 0; i < count; i++)
-        top = fmin(top, points[i][1]), bottom = fmax(bottom, points[i][1]);
+        top = fmin(top, points[i][1]), bottom = brio__larger(bottom, points[i][1]);
     assert_true(fabs(top - (f.top + f.height * (f.high[1] - 7) / (f.high[1] - f.low[1]))) < 0.01);
     assert_true(fabs(bottom - (f.top + f.height * (f.high[1] + 9) / (f.high[1] - f.low[1]))) <
                 0.01);
@@ -273,7 +273,7 @@ static void decimation(void **state)
             double at = f.left + f.width * (x[i] - f.low[0]) / (f.high[0] - f.low[0]);
             if (floor(at) != floor(f.left) + column) continue;
             double v = f.top + f.height * (f.high[1] - y[i]) / (f.high[1] - f.low[1]);
-            low = fmin(low, v), high = fmax(high, v);
+            low = fmin(low, v), high = brio__larger(high, v);
         }
         for (int i = 0; i < count; i++) {
             double in_column = points[i][0] - floor(f.left) - column;

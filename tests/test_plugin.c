@@ -83,8 +83,8 @@ static void agree(const char *what, const char *original, const char *copy, doub
     run_scene("copy", copy);
     last_energies("original", a);
     last_energies("copy", b);
-    for (int i = 2; i < 8; i++) size = fmax(size, fabs(a[i]));
-    for (int i = 0; i < 8; i++) most = fmax(most, fabs(a[i] - b[i]) / (i < 2 ? 1 : size));
+    for (int i = 2; i < 8; i++) size = brio__larger(size, fabs(a[i]));
+    for (int i = 0; i < 8; i++) most = brio__larger(most, fabs(a[i] - b[i]) / (i < 2 ? 1 : size));
     print_message("%s: %.17g and %.17g J, %.2g apart\n", what, a[7], b[7], most);
     assert_true(a[0] > 0 && a[0] == b[0]);
     assert_true(most <= tolerance);

@@ -210,8 +210,8 @@ static void continuous(void **unused)
                     x[r] = ways[way][r] + ways[way][3 + r] * i / (double)steps;
                 double change = 0;
                 assert_true(isfinite(contact_at(sim, x, g)));
-                for (int r = 0; r < 3; r++) change = fmax(change, fabs(g[r] - before[r]));
-                if (i > 0) largest[k] = fmax(largest[k], change);
+                for (int r = 0; r < 3; r++) change = brio__larger(change, fabs(g[r] - before[r]));
+                if (i > 0) largest[k] = brio__larger(largest[k], change);
                 memcpy(before, g, sizeof before);
             }
         }

@@ -115,7 +115,8 @@ static BrioStatus probe(BrioStepper *s, double h)
         brio_stepper_combine(s, 1, q, e, d, moved);
         assert_true(isfinite(brio_stepper_potential(s, moved, t, there)));
         rest[k] = 0;
-        for (size_t i = 0; i < n; i++) rest[k] = fmax(rest[k], fabs(there[i] - g[i] - e * Kd[i]));
+        for (size_t i = 0; i < n; i++)
+            rest[k] = brio__larger(rest[k], fabs(there[i] - g[i] - e * Kd[i]));
     }
     return brio_stepper_accept(s, h, brio_stepper_q(s), brio_stepper_v(s));
 }
@@ -183,7 +184,7 @@ static void modes_see_all_of_it(void **unused)
             brio__potential_evaluate(sim->stepper->potential, &pose, there, NULL);
             left[e] = 0;
             for (size_t k = 0; k < n; k++)
-                left[e] = fmax(left[e], fabs(there[k] - g[k] - length * Kd[k]));
+                left[e] = brio__larger(left[e], fabs(there[k] - g[k] - length * Kd[k]));
         }
         print_message("%-34s slope %.3f\n", cases[i].name, log2(left[0] / left[1]));
         assert_true(fabs(log2(left[0] / left[1]) - 2) < 0.1);

@@ -63,8 +63,9 @@ static void initial_positions(void **unused)
         const double *X = rest + k / 3 * 3;
         const double r = hypot(hypot(X[0] - 0.2, X[1] - 0.6), X[2]) / 0.3;
         const double fraction = r < 1 ? (1 - r * r) * (1 - r * r) : 0;
-        wrong = fmax(wrong, fabs(pulled[k] - rest[k] - fraction * 0.1 * (double)(k % 3 + 1)));
-        max = fmax(max, fabs(pulled[k] - rest[k]));
+        wrong =
+            brio__larger(wrong, fabs(pulled[k] - rest[k] - fraction * 0.1 * (double)(k % 3 + 1)));
+        max = brio__larger(max, fabs(pulled[k] - rest[k]));
     }
     print_message("scattered: mean %.4f m, mean square %.5f m2 (uniform: 0, %.5f); pulled: by up "
                   "to %.3f m, off by %.1e m\n",
@@ -92,7 +93,7 @@ static void out_of_shape(void **unused)
     for (int n = 0; n < 60; n++) {
         assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         brio_sim_ledger(sim, &now);
-        max = fmax(max, now.total / first.total);
+        max = brio__larger(max, now.total / first.total);
     }
     print_message("bent horn, 10 iterations: no frame above %.2f of the first energy\n", max);
     assert_true(max < 2.5);

@@ -59,7 +59,7 @@ static void slopes(void **unused)
                 value[side] = brio__hold_value(hold, start, x, NULL, NULL);
             }
             x[r] -= 1e-6;
-            off = fmax(off, fabs((value[1] - value[0]) / 2e-6 - g[r]));
+            off = brio__larger(off, fabs((value[1] - value[0]) / 2e-6 - g[r]));
         }
         double expected = fmin(1000 * slide[k], 0.5);
         print_message("slide %g m: force %.6f N, expected %.6f; off its value's slope by %.1e\n",
@@ -99,9 +99,9 @@ static double rise(const char *mu, double *jump)
     for (int k = 0; k < 40; k++) {
         step(sim, 1);
         l = ledger(sim);
-        *jump = fmax(*jump, l.elastic);
+        *jump = brio__larger(*jump, l.elastic);
         if (l.centre[1] < low) low = high = l.centre[1];
-        high = fmax(high, l.centre[1]);
+        high = brio__larger(high, l.centre[1]);
     }
     *jump /= first.gravity * (first.centre[1] - low) / first.centre[1];
     assert_true(l.friction >= 0);
@@ -167,7 +167,7 @@ static void cut_cloth(void **unused)
         if (start[k].between) cut(sim, pin + 1, 1);
         for (int i = 0; i < 20; i++) {
             step(sim, 60);
-            heap = fmax(heap, ledger(sim).elastic);
+            heap = brio__larger(heap, ledger(sim).elastic);
         }
         BrioLedger l = ledger(sim);
         print_message(

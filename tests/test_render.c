@@ -650,7 +650,7 @@ static void positions_are_kept(void **state)
     assert_int_equal(brio__motion_positions(motion, 10, y, &error), BRIO_OK);
     for (int v = 0; v < motion->part[0].vertex_count; v++)
         for (int r = 0; r < 3; r++)
-            worst = fmax(worst, fabs(y[3 * v + r] - x[3 * motion->part[0].vertex[v] + r]));
+            worst = brio__larger(worst, fabs(y[3 * v + r] - x[3 * motion->part[0].vertex[v] + r]));
     print_message("farthest from the state: %.2g m, half a step is %.2g m\n", worst,
                   0.5 * 0.2 / 0xffffff);
     /* half a step, and single precision at half a metre */

@@ -42,8 +42,8 @@ static Off drag(const char *integrator)
         brio_sim_positions(sim, 0, x);
         brio_sim_velocities(sim, 0, v);
         double t = k * h, soft = 1 / (1 - w * w) * (sin(w * t) - w * sin(t));
-        if (k > 2) off.velocity = fmax(off.velocity, fabs(v[0] / w - cos(w * t)));
-        off.position = fmax(off.position, fabs(x[3] - first[3] - soft) / 5);
+        if (k > 2) off.velocity = brio__larger(off.velocity, fabs(v[0] / w - cos(w * t)));
+        off.position = brio__larger(off.position, fabs(x[3] - first[3] - soft) / 5);
     }
     brio_sim_free(sim);
     return off;
@@ -93,7 +93,7 @@ static void relatives(void **unused)
             brio_sim_positions(sim, 0, x[k]);
             brio_sim_free(sim);
         }
-        for (int j = 0; j < 24; j++) off = fmax(off, fabs(x[0][j] - x[1][j]));
+        for (int j = 0; j < 24; j++) off = brio__larger(off, fabs(x[0][j] - x[1][j]));
         print_message("%s and %s: %.1e m apart\n", same[i].bathe, same[i].other, off);
         assert_true(off < 1e-10); /* TOLERANCE: Newton ends at 1e-12 m/s */
     }
@@ -124,7 +124,7 @@ static double drift(const char *integrator, const char *material, double h, int 
     double first = ledger(sim).total, off = 0;
     for (int k = 0; k < steps; k++) {
         step(sim, 1);
-        off = fmax(off, fabs(ledger(sim).total / first - 1));
+        off = brio__larger(off, fabs(ledger(sim).total / first - 1));
     }
     brio_sim_free(sim);
     return off;
@@ -168,7 +168,7 @@ static void steps_lead_back(void **unused)
     }
     brio_sim_positions(sim, 0, x[1]);
     brio_sim_free(sim);
-    for (int i = 0; i < 81; i++) off = fmax(off, fabs(x[1][i] - x[0][i]));
+    for (int i = 0; i < 81; i++) off = brio__larger(off, fabs(x[1][i] - x[0][i]));
     print_message("ten steps there and back: %.1e m\n", off);
     assert_true(off < 1e-10);
 }
@@ -214,7 +214,7 @@ static void gamma_goes_to_one(void **unused)
             BrioSim *sim = ringing_cube(text, "neo-hookean", h);
             for (double t = 0; t < 0.04; t += h) {
                 step(sim, 1);
-                off[k] = fmax(off[k], fabs(ledger(sim).alpha - 1));
+                off[k] = brio__larger(off[k], fabs(ledger(sim).alpha - 1));
             }
             brio_sim_free(sim);
         }
@@ -271,12 +271,12 @@ static void budget_of_momenta(void **unused)
         for (int i = 0; i < 200; i++) {
             step(sim, 1);
             l = ledger(sim);
-            off = fmax(off, fabs(l.total / first.total - 1));
+            off = brio__larger(off, fabs(l.total / first.total - 1));
             for (int r = 0; r < 3; r++) {
-                turned = fmax(turned, fabs(l.angular[r] - first.angular[r]));
-                moved = fmax(moved, fabs(l.momentum[r] - first.momentum[r]));
-                scale = fmax(scale, fabs(first.angular[r]));
-                size = fmax(size, fabs(first.momentum[r]));
+                turned = brio__larger(turned, fabs(l.angular[r] - first.angular[r]));
+                moved = brio__larger(moved, fabs(l.momentum[r] - first.momentum[r]));
+                scale = brio__larger(scale, fabs(first.angular[r]));
+                size = brio__larger(size, fabs(first.momentum[r]));
             }
         }
         brio_sim_free(sim);
@@ -352,7 +352,7 @@ static double off_backward_euler(const char *scene, int substeps)
         brio_sim_positions(sim, 0, x[k]);
         brio_sim_free(sim);
     }
-    for (int i = 0; i < 48; i++) off = fmax(off, fabs(x[1][i] - x[0][i]));
+    for (int i = 0; i < 48; i++) off = brio__larger(off, fabs(x[1][i] - x[0][i]));
     return off;
 }
 
@@ -438,7 +438,7 @@ static void tets_rest(void **unused)
     brio_sim_positions(sim, 0, first);
     step(sim, 50);
     brio_sim_positions(sim, 0, x);
-    for (int i = 0; i < 81; i++) off = fmax(off, fabs(x[i] - first[i]));
+    for (int i = 0; i < 81; i++) off = brio__larger(off, fabs(x[i] - first[i]));
     print_message("a solid at rest moves by %.1e m under xpbd\n", off);
     assert_true(off < 1e-12);
     brio_sim_free(sim);
@@ -605,7 +605,7 @@ static void one_step_is_verlet(void **unused)
         brio_sim_positions(sim, 0, x[k]);
         brio_sim_free(sim);
     }
-    for (int i = 0; i < 15; i++) off = fmax(off, fabs(x[0][i] - x[1][i]));
+    for (int i = 0; i < 15; i++) off = brio__larger(off, fabs(x[0][i] - x[1][i]));
     print_message("asynchronous with one step for all is %.1e m from verlet\n", off);
     assert_true(off < 1e-11); /* TOLERANCE: round-off of 240 steps */
 }
@@ -636,7 +636,8 @@ static void elements_have_their_steps(void **unused)
         step(sim, k ? 6 : 6 * 4096);
         brio_sim_positions(sim, 0, x[k]);
         brio_sim_free(sim);
-        for (int i = 0; k && i < 243; i++) off[k - 1] = fmax(off[k - 1], fabs(x[k][i] - x[0][i]));
+        for (int i = 0; k && i < 243; i++)
+            off[k - 1] = brio__larger(off[k - 1], fabs(x[k][i] - x[0][i]));
     }
     BrioSim *sim = uneven_net("asynchronous", 0.05);
     double first = ledger(sim).total, energy = ledger(sim).total - ledger(sim).gravity, drift = 0;
@@ -645,8 +646,8 @@ static void elements_have_their_steps(void **unused)
         step(sim, 1);
         BrioLedger l = ledger(sim);
         updates += l.iterations / 400.;
-        energy = fmax(energy, l.kinetic + l.elastic);
-        drift = fmax(drift, fabs(l.total - first));
+        energy = brio__larger(energy, l.kinetic + l.elastic);
+        drift = brio__larger(drift, fabs(l.total - first));
     }
     brio_sim_free(sim);
     double shortest = ceil(0.05 * sqrt(4e6 / 0.05) / 2 / 0.5);
@@ -684,7 +685,7 @@ static void tets_have_their_steps(void **unused)
         brio_sim_positions(sim, 0, x[k]);
         brio_sim_free(sim);
         for (int i = 0; k && i < 3 * 63; i++)
-            off[k - 1] = fmax(off[k - 1], fabs(x[k][i] - x[0][i]));
+            off[k - 1] = brio__larger(off[k - 1], fabs(x[k][i] - x[0][i]));
     }
     BrioSim *sim = bar_of_tets("asynchronous", 0.02, true);
     BrioLedger first = ledger(sim), last = first;
@@ -692,7 +693,7 @@ static void tets_have_their_steps(void **unused)
     for (int i = 0; i < 400; i++) {
         step(sim, 1);
         last = ledger(sim);
-        drift = fmax(drift, fabs(last.total / first.total - 1));
+        drift = brio__larger(drift, fabs(last.total / first.total - 1));
     }
     double turn = fabs(last.angular[1] / first.angular[1] - 1);
     double push = fabs(last.momentum[0] / first.momentum[0] - 1);
@@ -772,7 +773,7 @@ static void sweeps_converge(void **unused)
                 brio_sim_positions(sim, 0, x[k]);
                 brio_sim_free(sim);
             }
-            for (int64_t i = 0; i < count; i++) off = fmax(off, fabs(x[1][i] - x[0][i]));
+            for (int64_t i = 0; i < count; i++) off = brio__larger(off, fabs(x[1][i] - x[0][i]));
             print_message("%-26s %-18s vbd is %.1e m from Newton\n", descents[body][0],
                           integrators[m], off);
             assert_true(off < 1e-6);

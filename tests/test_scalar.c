@@ -155,14 +155,14 @@ static double residual(const Problem *p, const double *b, const double *x)
     for (int32_t i = 0; i < p->n; i++) {
         double row = fabs(p->diagonal[i]);
         for (int64_t k = p->start[i]; k < p->start[i + 1]; k++) row += fabs(p->off[k]);
-        norm_A = fmax(norm_A, row);
+        norm_A = brio__larger(norm_A, row);
         for (int r = 0; r < 3; r++) {
             double left = b[3 * (int64_t)i + r] - p->diagonal[i] * x[3 * (int64_t)i + r];
             for (int64_t k = p->start[i]; k < p->start[i + 1]; k++)
                 left -= p->off[k] * x[3 * (int64_t)p->neighbour[k] + r];
             max = isfinite(left) ? fmax(max, fabs(left)) : INFINITY;
-            norm_x = fmax(norm_x, fabs(x[3 * (int64_t)i + r]));
-            norm_b = fmax(norm_b, fabs(b[3 * (int64_t)i + r]));
+            norm_x = brio__larger(norm_x, fabs(x[3 * (int64_t)i + r]));
+            norm_b = brio__larger(norm_b, fabs(b[3 * (int64_t)i + r]));
         }
     }
     return max / (norm_A * norm_x + norm_b);

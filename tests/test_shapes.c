@@ -87,11 +87,11 @@ static double worst_shape(const BrioMesh *mesh, double *mean)
         double longest = 0;
         for (int i = 0; i < 4; i++) p[i] = mesh->x + 3 * mesh->tet[4 * t + i];
         for (int i = 0; i < 4; i++)
-            for (int j = 0; j < i; j++) longest = fmax(longest, distance(p[i], p[j]));
+            for (int j = 0; j < i; j++) longest = brio__larger(longest, distance(p[i], p[j]));
         double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6;
         double shape = longest * longest * longest / (6 * sqrt(2) * volume);
         assert_true(volume > 0);
-        worst = fmax(worst, shape);
+        worst = brio__larger(worst, shape);
         *mean += shape / (double)mesh->tet_count;
     }
     return worst;
@@ -163,7 +163,7 @@ static void die_is_round(void **unused)
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
         double q[3];
         for (int k = 0; k < 3; k++) q[k] = fmin(fmax(mesh->x[3 * v + k], -0.03), 0.03);
-        off = fmax(off, fabs(distance(q, mesh->x + 3 * v) - 0.02));
+        off = brio__larger(off, fabs(distance(q, mesh->x + 3 * v) - 0.02));
     }
     assert_true(off < 1e-15);
     brio_mesh_free(mesh);
@@ -210,7 +210,7 @@ static void chain_links(void **unused)
     double low[3] = {1, 1, 1}, high[3] = {-1, -1, -1};
     for (int64_t k = 0; k < 3 * mesh->vertex_count; k++) {
         low[k % 3] = fmin(low[k % 3], mesh->x[k]);
-        high[k % 3] = fmax(high[k % 3], mesh->x[k]);
+        high[k % 3] = brio__larger(high[k % 3], mesh->x[k]);
     }
     print_message("chain link: volume off by %.4f and %.4f (ratio %.2f); %lld vertices, %lld "
                   "triangles, %.4f x %.4f x %.4f m\n",
@@ -270,7 +270,7 @@ static void dihedral_angles(const BrioMesh *mesh, double *min, double *max)
                                 normal[i][2] * normal[j][2];
                 double angle = acos(fmin(fmax(cosine, -1), 1)) * (180 / M_PI);
                 *min = fmin(*min, angle);
-                *max = fmax(*max, angle);
+                *max = brio__larger(*max, angle);
             }
     }
 }
@@ -298,7 +298,7 @@ static void figures(void **unused)
             }
             dihedral_angles(mesh, &small, &large);
             min = fmin(min, small);
-            max = fmax(max, large);
+            max = brio__larger(max, large);
             assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
             assert_int_equal(characteristic(mesh), 2);
             volume[i] = enclosed_volume(mesh);
@@ -347,7 +347,7 @@ static void figures_at_any_resolution(void **unused)
             double low = 1, high = -1;
             for (int64_t v = 0; v < mesh->vertex_count; v++) {
                 low = fmin(low, mesh->x[3 * v + 1]);
-                high = fmax(high, mesh->x[3 * v + 1]);
+                high = brio__larger(high, mesh->x[3 * v + 1]);
             }
             assert_true(low > -1e-12 && low < 0.5 / cells && high < 0.5 + 1e-12);
             if (cells >= 15) assert_true(high > 0.5 - 0.5 / cells);

@@ -121,7 +121,7 @@ static double largest_force(BrioSim *sim)
     double *g = malloc((size_t)sim->state->coordinates * sizeof *g), max = 0;
     BrioPose pose = {.state = sim->state, .x = brio__sim_world(sim)};
     brio__potential_evaluate(sim->stepper->potential, &pose, g, NULL);
-    for (int64_t k = 0; k < sim->state->coordinates; k++) max = fmax(max, fabs(g[k]));
+    for (int64_t k = 0; k < sim->state->coordinates; k++) max = brio__larger(max, fabs(g[k]));
     free(g);
     return max;
 }
@@ -212,7 +212,7 @@ static void patch(void **unused)
         brio__potential_evaluate(sim->stepper->potential, &pose, g, NULL);
         for (int64_t k = 0; k < 3 * n; k++) {
             double *max = rim[k / 3] ? &outside : &inside;
-            *max = fmax(*max, fabs(g[k]));
+            *max = brio__larger(*max, fabs(g[k]));
         }
         print_message("%-21s energy %.15g J, exact %.15g; force inside %.1e, at the rim %.3g N\n",
                       cases[c].material, energy, 0.8 * cases[c].psi, inside, outside);
@@ -525,9 +525,9 @@ static void drum_mode(void **unused)
         double a = x[3 * k] - 1, b = x[3 * k + 1] - 2;
         /* the normal is along z now */
         assert_true(fabs(v[3 * k]) < 1e-12 && fabs(v[3 * k + 1]) < 1e-12);
-        max = fmax(max, fabs(v[3 * k + 2]));
+        max = brio__larger(max, fabs(v[3 * k + 2]));
         sum += v[3 * k + 2];
-        if (hypot(a, b) > 0.0999) rim = fmax(rim, fabs(v[3 * k + 2]));
+        if (hypot(a, b) > 0.0999) rim = brio__larger(rim, fabs(v[3 * k + 2]));
         if (fabs(a * a - b * b) > 1e-6 && hypot(a, b) < 0.099)
             assert_true(v[3 * k + 2] * (a * a - b * b) * v[3 * 19 + 2] *
                             ((x[57] - 1) * (x[57] - 1) - (x[58] - 2) * (x[58] - 2)) >

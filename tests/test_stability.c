@@ -95,8 +95,8 @@ static void closed_forms(void **state)
                 BrioAmplification a = measure(o, k, 0, h);
                 Closed exact = cases[c].form((long double)h * h * k / m, cases[c].alpha);
                 assert_int_equal(a.size, 2);
-                worst_det = fmax(worst_det, relative(a.det, exact.det));
-                worst_trace = fmax(worst_trace, relative(a.trace, exact.trace));
+                worst_det = brio__larger(worst_det, relative(a.det, exact.det));
+                worst_trace = brio__larger(worst_trace, relative(a.trace, exact.trace));
             }
             brio__oscillator_free(o);
         }
@@ -117,8 +117,8 @@ static void decoupled_wide(void **state)
     double min = INFINITY, max = -INFINITY, det = 0;
     for (double Y = 1e-6; Y < 1e12; Y *= 1.01) {
         BrioAmplification a = measure(o, Y, 0, 1);
-        min = fmin(min, a.trace), max = fmax(max, a.trace);
-        det = fmax(det, fabs(a.det - 1));
+        min = fmin(min, a.trace), max = brio__larger(max, a.trace);
+        det = brio__larger(det, fabs(a.det - 1));
     }
     print_message("decoupled sdirk2-wide: trace %.9f to %.9f, determinant 1 to %.1e\n", min, max,
                   det);
@@ -166,9 +166,10 @@ static void coupled_stages(void **state)
                                            ((1 - g * z) * (1 - g * z) * (1 - g * z))
                                      : (1 + (1 - 2 * b) * z) / ((1 - b * z) * (1 - b * z));
             BrioAmplification a = measure(o, Y, 0, 1);
-            trace = fmax(trace, relative(a.trace, creall(R[0] + 1 / R[1])));
-            det = fmax(det, fabs(a.det - 1));
-            if (Y < 30) symplectic_det = fmax(symplectic_det, fabs(measure(pair, Y, 0, 1).det - 1));
+            trace = brio__larger(trace, relative(a.trace, creall(R[0] + 1 / R[1])));
+            det = brio__larger(det, fabs(a.det - 1));
+            if (Y < 30)
+                symplectic_det = brio__larger(symplectic_det, fabs(measure(pair, Y, 0, 1).det - 1));
         }
         print_message("%s: decoupled trace to %.1e, determinant 1 to %.1e, of the pair to %.1e\n",
                       tableau == 10 ? "sdirk3" : "tr-bdf2", trace, det, symplectic_det);
@@ -241,12 +242,15 @@ static void damped_forms(void **state)
                 Matrix exact = exact_damped(names[c], (long double)k / m, (long double)d / m, h);
                 const double unit[4] = {1, h, 1 / h, 1};
                 double size = 0;
-                for (int e = 0; e < 4; e++) size = fmax(size, fabs((double)exact.a[e]) / unit[e]);
                 for (int e = 0; e < 4; e++)
-                    worst = fmax(worst, (double)fabsl(a.matrix[e] - exact.a[e]) / unit[e] / size);
+                    size = brio__larger(size, fabs((double)exact.a[e]) / unit[e]);
+                for (int e = 0; e < 4; e++)
+                    worst = brio__larger(worst,
+                                         (double)fabsl(a.matrix[e] - exact.a[e]) / unit[e] / size);
                 long double det = exact.a[0] * exact.a[3] - exact.a[1] * exact.a[2];
                 /* of a product of entries */
-                worst_det = fmax(worst_det, (double)fabsl(a.det - det) / fmax(1, size * size));
+                worst_det =
+                    brio__larger(worst_det, (double)fabsl(a.det - det) / fmax(1, size * size));
             }
         print_message(
             "%-18s with drag: entries to %.1e of the matrix, determinant to %.1e of its products\n",
@@ -289,11 +293,11 @@ static void histories(void **state)
                         p -= methods[c].past[j] * cpow(z, methods[c].steps - 1 - j);
                     residual = fmin(residual, cabs(p));
                 }
-                worst = fmax(worst, residual);
+                worst = brio__larger(worst, residual);
                 sum += z, product *= z;
             }
-            worst = fmax(worst, cabs(sum - a.trace));
-            worst = fmax(worst, cabs(product - a.det));
+            worst = brio__larger(worst, cabs(sum - a.trace));
+            worst = brio__larger(worst, cabs(product - a.det));
         }
         print_message("%s: matrix of size %d, its eigenvalues satisfy the formula to %.1e\n",
                       methods[c].name, 2 * methods[c].steps, worst);
@@ -419,7 +423,7 @@ static double growth(double h, const char *integrator, const char *more, int ste
             max = INFINITY;
             break;
         }
-        max = fmax(max, now.total / first.total);
+        max = brio__larger(max, now.total / first.total);
     }
     brio_sim_free(sim);
     return max;

@@ -167,7 +167,7 @@ static void relaxed(void **unused)
     double most = 0;
     for (int i = 0; i < 20; i++) {
         step(sim, 1);
-        most = fmax(most, ledger(sim).kinetic);
+        most = brio__larger(most, ledger(sim).kinetic);
     }
     BrioLedger l = ledger(sim);
     print_message("relaxed: at most %.2g J of motion, %.2g J added, remainder %.2g J of %.3g J\n",

@@ -53,7 +53,8 @@ static void orders(void **unused)
         double error[2] = {0, 0};
         for (int k = 0; k < 2; k++) {
             int n = end_of(variants[i].integrator, 64 << k, T, x);
-            for (int j = 0; j < n; j++) error[k] = fmax(error[k], fabs(x[j] - reference[j]));
+            for (int j = 0; j < n; j++)
+                error[k] = brio__larger(error[k], fabs(x[j] - reference[j]));
         }
         double order = log2(error[0] / error[1]);
         print_message("%-34s order %.3f (%d), error %.2e m\n", variants[i].integrator, order,
@@ -81,10 +82,10 @@ static void momenta(void **unused)
             last = ledger(sim);
             double linear = 0, angular = 0, p = 0, l = 0;
             for (int r = 0; r < 3; r++) {
-                linear = fmax(linear, fabs(last.momentum[r] - first.momentum[r]));
-                angular = fmax(angular, fabs(last.angular[r] - first.angular[r]));
-                p = fmax(p, fabs(first.momentum[r]));
-                l = fmax(l, fabs(first.angular[r]));
+                linear = brio__larger(linear, fabs(last.momentum[r] - first.momentum[r]));
+                angular = brio__larger(angular, fabs(last.angular[r] - first.angular[r]));
+                p = brio__larger(p, fabs(first.momentum[r]));
+                l = brio__larger(l, fabs(first.angular[r]));
             }
             print_message("%-34s %-8s momentum %.1e, angular momentum %.1e (relative); energy x "
                           "%.4f, dissipated %.3g J, remainder %.2e J\n",
@@ -110,7 +111,7 @@ static double largest(const char *integrator, double square)
     for (int i = 0; i < 600; i++) {
         step(sim, 1);
         brio_sim_positions(sim, 0, x);
-        max = fmax(max, fabs(x[3] - 1));
+        max = brio__larger(max, fabs(x[3] - 1));
     }
     brio_sim_free(sim);
     return max;
@@ -151,8 +152,8 @@ static void root_and_minimum(void **unused)
     }
     double apart = 0, moved = 0;
     for (int j = 0; j < 84; j++) {
-        apart = fmax(apart, fabs(x[0][j] - x[1][j]));
-        moved = fmax(moved, fabs(x[0][j]));
+        apart = brio__larger(apart, fabs(x[0][j] - x[1][j]));
+        moved = brio__larger(moved, fabs(x[0][j]));
     }
     print_message("minimum and root after 40 steps: %.2e m apart\n", apart);
     assert_true(moved > 0.01 && apart < 1e-9);
@@ -219,7 +220,7 @@ static void pendulum(void **unused)
             double x[6];
             for (int n = 0; n < steps; n++) {
                 step(sim, 1);
-                rods = fmax(rods, ledger(sim).rods);
+                rods = brio__larger(rods, ledger(sim).rods);
             }
             brio_sim_positions(sim, 0, x);
             error[k] = hypot(x[3] - exact[0], x[4] - exact[1]);
@@ -250,16 +251,16 @@ static void free_chain(void **unused)
         for (int n = 0; n < 1000; n++) {
             step(sim, 1);
             last = ledger(sim);
-            rods = fmax(rods, last.rods);
+            rods = brio__larger(rods, last.rods);
             low = fmin(low, last.kinetic);
-            high = fmax(high, last.kinetic);
+            high = brio__larger(high, last.kinetic);
         }
         double linear = 0, angular = 0, p = 0, l = 0;
         for (int r = 0; r < 3; r++) {
-            linear = fmax(linear, fabs(last.momentum[r] - first.momentum[r]));
-            angular = fmax(angular, fabs(last.angular[r] - first.angular[r]));
-            p = fmax(p, fabs(first.momentum[r]));
-            l = fmax(l, fabs(first.angular[r]));
+            linear = brio__larger(linear, fabs(last.momentum[r] - first.momentum[r]));
+            angular = brio__larger(angular, fabs(last.angular[r] - first.angular[r]));
+            p = brio__larger(p, fabs(first.momentum[r]));
+            l = brio__larger(l, fabs(first.angular[r]));
         }
         print_message("%-34s momentum %.1e, angular momentum %.1e (relative), length %.1e, energy "
                       "%.6f to %.6f of %.6f J\n",
@@ -320,7 +321,7 @@ static void bodies(void **unused)
             int64_t before = memory.calls;
             for (int n = 0; n < 60; n++) {
                 step(sim, 1);
-                rods = fmax(rods, ledger(sim).rods);
+                rods = brio__larger(rods, ledger(sim).rods);
             }
             assert_int_equal(memory.calls, before);
             brio_sim_positions(sim, 1, x[threads - 1]);

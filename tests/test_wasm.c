@@ -3,6 +3,8 @@
  * integrations/npm/trajectories.mjs runs them in Node.js. */
 #include "program.h"
 
+#include "macros.h"
+
 #include <brio/brio.h>
 #include <math.h>
 #include <stdlib.h>
@@ -48,8 +50,8 @@ static void compare(const char *folder, const char *name)
         assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         brio_sim_positions(sim, 0, x);
         for (size_t i = 0; i < width; i++) {
-            worst = fmax(worst, fabs(x[i] - rows[n * width + i]));
-            way = fmax(way, fabs(x[i] - first[i]));
+            worst = brio__larger(worst, fabs(x[i] - rows[n * width + i]));
+            way = brio__larger(way, fabs(x[i] - first[i]));
         }
     }
     print_message(
@@ -145,8 +147,8 @@ static void page_of_the_cloth(void **state)
         for (size_t i = 0; i < COUNT; i++)
             for (size_t r = 0; r < 2; r++) {
                 double there = rows[2 * (n * COUNT + i) + r];
-                worst = fmax(worst, fabs(x[3 * i + r] - there));
-                way = fmax(way, fabs(there - rows[2 * i + r]));
+                worst = brio__larger(worst, fabs(x[3 * i + r] - there));
+                way = brio__larger(way, fabs(there - rows[2 * i + r]));
             }
     }
     print_message(

@@ -382,7 +382,7 @@ static double correlation(const double *a, const double *b)
 static double largest(int64_t n, const double *a, const double *b)
 {
     double most = 0;
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
+    for (int64_t i = 0; i < n; i++) most = brio__larger(most, fabs(a[i] - b[i]));
     return most;
 }
 
@@ -408,7 +408,7 @@ static bool look(BrioSim *sim, BrioSim *halves, BrioSim *fine, BrioState *before
         return false;
     double *w = brio_stepper_scratch(sim->stepper, 0), *p = brio_stepper_scratch(sim->stepper, 1);
     brio_stepper_combine(sim->stepper, 1 / h, now->q, -1 / h, before->q, w);
-    for (int64_t i = 0; i < n; i++) way = fmax(way, fabs(now->v[i] - w[i]));
+    for (int64_t i = 0; i < n; i++) way = brio__larger(way, fabs(now->v[i] - w[i]));
     energy =
         fabs(brio_stepper_kinetic(sim->stepper, now->v) - brio_stepper_kinetic(sim->stepper, w));
     for (int64_t i = 0; i < n; i++) w[i] = 1;

@@ -207,7 +207,7 @@ static void stiff_vibrations(Report *r)
     brio_sim_free(sim);
     /* the second step is the first that has both of its forces */
     for (int k = 2; fine && k < STEPS; k++)
-        worst = fmax(worst, fabs(cos(angle[k]) - sin(angle[k - 1] / 2)));
+        worst = brio__larger(worst, fabs(cos(angle[k]) - sin(angle[k - 1] / 2)));
     report_bound(r, fine ? worst : NAN, 0, 1e-3, "in a plane, alpha to 10: cos a' - sin(a/2)");
     report_value(r, 60, fine ? angle[STEPS - 1] / degree : NAN, 0.1,
                  "in a plane: angle of successive velocities at the end, degrees");

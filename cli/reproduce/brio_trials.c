@@ -99,17 +99,17 @@ Outcome trial_watch(Report *r, BrioSim *sim, double seconds, const char *what)
         sum += now.kinetic + now.elastic;
         count++;
         o.lowest = fmin(o.lowest, now.total - first.total);
-        o.highest = fmax(o.highest, now.total - first.total);
+        o.highest = brio__larger(o.highest, now.total - first.total);
         double off = isnan(now.target) ? 0 : fabs(now.total - now.target);
-        o.miss = fmax(o.miss, off);
+        o.miss = brio__larger(o.miss, off);
         if (2 * k > steps) {
             o.settled += off;
             late++;
         }
-        turning = fmax(turning, trial_length(now.angular));
-        moving = fmax(moving, trial_length(now.momentum));
-        o.angular = fmax(o.angular, change_of(now.angular, first.angular));
-        o.linear = fmax(o.linear, change_of(now.momentum, first.momentum));
+        turning = brio__larger(turning, trial_length(now.angular));
+        moving = brio__larger(moving, trial_length(now.momentum));
+        o.angular = brio__larger(o.angular, change_of(now.angular, first.angular));
+        o.linear = brio__larger(o.linear, change_of(now.momentum, first.momentum));
         o.seconds = now.time;
         report_progress(r, (double)k / (double)steps, "%s", what);
     }

@@ -176,7 +176,7 @@ static bool largest_growth(Report *r, int k, double h, double *growth)
         double x = sim->state->q[ACROSS], v = sim->state->v[ACROSS];
         double energy = STIFFNESS * x * x / 2 + v * v / 2;
         low = fmin(low, energy);
-        *growth = fmax(*growth, energy / low);
+        *growth = brio__larger(*growth, energy / low);
     }
     brio_sim_free(sim);
     return fine;
@@ -208,12 +208,12 @@ static void one_vertex(Report *r)
                 !respond(r, by_gradients.name, counts[m], h, 1, 0, 1, gv) ||
                 !largest_growth(r, counts[m], h, &most))
                 return report_fact(r, false, "a step failed");
-            far = fmax(far, fabs(x[0] / ratio - 1));
-            det = fmax(det, fabs(v[1] / ratio - 1));
-            det = fmax(det, fabs(v[0] / (h * ratio * (1 + ratio)) - 1));
+            far = brio__larger(far, fabs(x[0] / ratio - 1));
+            det = brio__larger(det, fabs(v[1] / ratio - 1));
+            det = brio__larger(det, fabs(v[0] / (h * ratio * (1 + ratio)) - 1));
             double area = gx[0] * gv[1] - gv[0] * gx[1];
-            other = fmax(other, fabs(area / (1 + left * z2) - 1));
-            grown = fmax(grown, most / condition(z2, soft2));
+            other = brio__larger(other, fabs(area / (1 + left * z2) - 1));
+            grown = brio__larger(grown, most / condition(z2, soft2));
             report_number(r, 1 + left * z2, area,
                           "h = %g s, %d iterations: determinant with gradients", h, counts[m]);
         }
@@ -255,7 +255,7 @@ static bool measure(Report *r, const Way *way, int iterations, double h, double 
 static double radius_of(double complex half, double complex det)
 {
     double complex root = csqrt(half * half - det);
-    return fmax(cabs(half + root), cabs(half - root));
+    return brio__larger(cabs(half + root), cabs(half - root));
 }
 
 /* Only the rows and columns of x and z; returns how many there are. */
@@ -283,7 +283,7 @@ static double measured_growth(Report *r, int iterations, double h, double radius
     for (int k = 0; k < 4 * quarter; k++) {
         if (brio_sim_step(sim, NULL) != BRIO_OK) break;
         for (int i = 0; i < N; i++)
-            most[k / quarter] = fmax(most[k / quarter], fabs(sim->state->v[i]));
+            most[k / quarter] = brio__larger(most[k / quarter], fabs(sim->state->v[i]));
     }
     brio_sim_free(sim);
     return pow(most[3] / most[2], 1. / quarter);
@@ -311,10 +311,10 @@ static void net_matrix(Report *r)
                 return report_fact(r, false, "%s: no eigenvalues", ways[i].name);
             for (int k = 0; k < n; k++) {
                 low = fmin(low, re[k]);
-                high = fmax(high, re[k]);
-                side = fmax(side, fabs(im[k]));
-                radius = fmax(radius, radius_of((1 + re[k] + im[k] * I) / 2, 1));
-                own = fmax(own, radius_of(re[k] + im[k] * I, re[k] + im[k] * I));
+                high = brio__larger(high, re[k]);
+                side = brio__larger(side, fabs(im[k]));
+                radius = brio__larger(radius, radius_of((1 + re[k] + im[k] * I) / 2, 1));
+                own = brio__larger(own, radius_of(re[k] + im[k] * I, re[k] + im[k] * I));
             }
             report_number(r, NAN, radius, "%s, %d: real %.3f to %.3f, imaginary to %.4f",
                           ways[i].name, counts[m], low, high, side);
@@ -362,13 +362,13 @@ static Growth run_net(Report *r, const Way *way, int iterations, double size)
     for (int k = 0; k < STEPS && fine; k++) {
         double *most = &half[2 * k / STEPS];
         fine = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
-        *most = fmax(*most, now.total - rest.total);
+        *most = brio__larger(*most, now.total - rest.total);
         fine = fine && *most < limit;
         report_progress(r, (double)k / STEPS, "%s", way->name);
     }
     brio_sim_free(sim);
     if (!fine) return (Growth){INFINITY, INFINITY};
-    return (Growth){fmax(half[0], half[1]) / first, half[1] / half[0]};
+    return (Growth){brio__larger(half[0], half[1]) / first, half[1] / half[0]};
 }
 
 static void long_runs(Report *r, double size)

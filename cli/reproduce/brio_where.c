@@ -72,8 +72,8 @@ static void by_matrix(Report *r)
             }
             double ratio = -z * z * a.matrix[1] / a.matrix[2];
             report_number(r, phi.det, ratio, "%s, z = %g", tableaus[i].name, z);
-            worst = fmax(worst, fabs(ratio / phi.det - 1));
-            if (i == 0) worst = fmax(worst, fabs(ratio * (1 + z * z) - 1));
+            worst = brio__larger(worst, fabs(ratio / phi.det - 1));
+            if (i == 0) worst = brio__larger(worst, fabs(ratio * (1 + z * z) - 1));
             known++;
         }
         report_bound(r, known ? worst : NAN, 0, 1e-7, "%s: relative distance from |R(i z)|^2",
@@ -98,7 +98,7 @@ static void by_filter(Report *r)
         brio__oscillator_free(o);
         if (status != BRIO_OK) return report_fact(r, false, "no matrix at z = %g", z);
         report_number(r, loss, a.det, "z = %g (backward Euler: %.3g)", z, 1 / (1 + z * z));
-        worst = fmax(worst, fabs(a.det / loss - 1));
+        worst = brio__larger(worst, fabs(a.det / loss - 1));
     }
     report_bound(r, worst, 0, 1e-7, "relative distance from the formula");
 }
@@ -193,7 +193,7 @@ static void add_state(Spectrum *s, BrioSim *sim)
         s->potential[k] += elastic;
         double allowed = s->before[k] / (1 + sim->h * sim->h * s->modes.squared[k]);
         if (allowed > 0 && s->modes.squared[k] > s->modes.zero)
-            s->reached = fmax(s->reached, elastic / allowed);
+            s->reached = brio__larger(s->reached, elastic / allowed);
         s->before[k] = elastic + moving;
     }
 }
@@ -257,7 +257,7 @@ static void by_mode(Report *r)
                 double z = h * sqrt(s.modes.squared[k]);
                 if (low == 0) low = z;
                 high = z;
-                worst = fmax(worst, fabs(s.potential[k] / s.kinetic[k] * (1 + z * z) - 1));
+                worst = brio__larger(worst, fabs(s.potential[k] / s.kinetic[k] * (1 + z * z) - 1));
             }
             report_number(r, expected, found, "%s at 1/%g s: all modes, z from %.2g to %.2g",
                           methods[m], rates[i], low, high);

@@ -43,12 +43,12 @@ static Trace follow(Report *r, BrioSim *sim, int64_t steps, double limit, const 
         }
         t.last = now.total / first.total;
         t.min = fmin(t.min, t.last);
-        t.max = fmax(t.max, t.last);
+        t.max = brio__larger(t.max, t.last);
         t.exploded = t.last > limit;
         t.angular = spin > 0 ? length(now.angular) / spin : 0;
         t.shaking += t.last - t.angular * t.angular;
         if (!isnan(now.target))
-            t.worst_error = fmax(t.worst_error, fabs(now.total - now.target) / first.total);
+            t.worst_error = brio__larger(t.worst_error, fabs(now.total - now.target) / first.total);
         if (!isnan(now.alpha)) {
             int bin = (int)floor((now.alpha + 1) / 2 * BINS);
             t.hist[bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin]++;
@@ -370,8 +370,8 @@ static void substeps_with_newton(Report *r)
         for (int n = 0; n < BAR_FRAMES * substeps[k] && !failed; n++) {
             failed = brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK;
             if (failed) break;
-            fall = fmax(fall, first.gravity - now.gravity);
-            drift = fmax(drift, now.total - first.total);
+            fall = brio__larger(fall, first.gravity - now.gravity);
+            drift = brio__larger(drift, now.total - first.total);
             if (n % 16 == 0)
                 report_progress(r, (double)n / (BAR_FRAMES * substeps[k]), "bar, %d substeps",
                                 substeps[k]);
@@ -431,8 +431,8 @@ static void figure1(Report *r)
                             brio_sim_reason(sim));
                 break;
             }
-            deepest = fmax(deepest, first.gravity - now.gravity);
-            if (k == 0) error = fmax(error, fabs(now.total - first.total)), mu = now.alpha;
+            deepest = brio__larger(deepest, first.gravity - now.gravity);
+            if (k == 0) error = brio__larger(error, fabs(now.total - first.total)), mu = now.alpha;
             double moved = 0;
             for (int c = 0; c < 3; c++)
                 moved += (now.centre[c] - last.centre[c]) * (now.centre[c] - last.centre[c]);
@@ -572,9 +572,9 @@ static Orbit spring_orbit(Report *r, double k, double h)
     for (int n = 1; n <= steps; n++) {
         if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) break;
         brio_sim_positions(sim, 0, x);
-        if (n * h < 0.2) o.radius = fmax(o.radius, length(x + 3));
-        o.max = fmax(o.max, now.total);
-        o.angular = fmax(o.angular, fabs(now.angular[2] / first.angular[2] - 1));
+        if (n * h < 0.2) o.radius = brio__larger(o.radius, length(x + 3));
+        o.max = brio__larger(o.max, now.total);
+        o.angular = brio__larger(o.angular, fabs(now.angular[2] / first.angular[2] - 1));
     }
     brio_sim_free(sim);
     return o;
@@ -587,9 +587,9 @@ static Orbit quartic_orbit(double k, double h)
     int steps = (int)fmax(200, ceil(0.198 / h));
     for (int n = 1; n <= steps && quartic_midpoint(k, m, h, x, v); n++) {
         double s = x[0] * x[0] + x[1] * x[1] - 1;
-        if (n * h < 0.2) o.radius = fmax(o.radius, sqrt(s + 1));
-        o.max = fmax(o.max, k / 2 * s * s + m / 2 * (v[0] * v[0] + v[1] * v[1]));
-        o.angular = fmax(o.angular, fabs((x[0] * v[1] - x[1] * v[0]) / first - 1));
+        if (n * h < 0.2) o.radius = brio__larger(o.radius, sqrt(s + 1));
+        o.max = brio__larger(o.max, k / 2 * s * s + m / 2 * (v[0] * v[0] + v[1] * v[1]));
+        o.angular = brio__larger(o.angular, fabs((x[0] * v[1] - x[1] * v[0]) / first - 1));
     }
     return o;
 }
@@ -685,9 +685,9 @@ static void sharpest(Report *r, double k, double m)
                 double y = next_position(k, m, h, x, v);
                 v = (y - x) / h;
                 x = y;
-                max = fmax(max, test_energy(k, x) + m / 2 * v * v);
+                max = brio__larger(max, test_energy(k, x) + m / 2 * v * v);
             }
-            worst = fmax(worst, max / theorem(k, m, h, first));
+            worst = brio__larger(worst, max / theorem(k, m, h, first));
         }
         report_bound(r, worst, 0, 1, "h = %g s", h);
     }
@@ -728,7 +728,7 @@ static void figure18(Report *r)
         row = rise ? row + 1 : 0;
         longest = row > longest ? row : longest;
         outside += rise && fabs(x[3]) > 1;
-        max = fmax(max, now.total);
+        max = brio__larger(max, now.total);
         last = now;
     }
     report_close(r, csv);

@@ -290,7 +290,7 @@ static double motion(Report *r, const Model *model, int frames, double *ms)
         BrioLedger now;
         if (f == 1) before = brio__seconds();
         fine = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
-        if (fine) max = fmax(max, now.kinetic);
+        if (fine) max = brio__larger(max, now.kinetic);
         report_progress(r, (double)f / frames, "%s, blend", model->name);
     }
     *ms = 1e3 * (brio__seconds() - before) / frames;
@@ -313,7 +313,8 @@ static double gained_energy(Report *r, const Model *model, int pieces, int frame
         for (int k = 0; k < pieces && fine; k++)
             fine = brio_sim_step_by(sim, h / pieces, NULL) == BRIO_OK;
         fine = fine && brio_sim_ledger(sim, &now) == BRIO_OK;
-        if (fine) max = fmax(max, (now.total - first.total - now.added + now.dissipated) / scale);
+        if (fine)
+            max = brio__larger(max, (now.total - first.total - now.added + now.dissipated) / scale);
         report_progress(r, (double)f / frames, "%s, %d substeps", model->name, pieces);
     }
     *ms = 1e3 * (brio__seconds() - before) / BRIO_MAX(f, 1);

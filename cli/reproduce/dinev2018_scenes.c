@@ -102,11 +102,11 @@ static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, doub
         k.frames = n;
         k.mean += ratio / (double)frames;
         k.min = fmin(k.min, ratio);
-        k.max = fmax(k.max, ratio);
+        k.max = brio__larger(k.max, ratio);
         second += ratio / (double)per_second;
         if (n % per_second == 0) {
             k.min_second = fmin(k.min_second, second);
-            k.max_second = fmax(k.max_second, second);
+            k.max_second = brio__larger(k.max_second, second);
             k.last_second = second;
             second = 0;
         }
@@ -242,8 +242,8 @@ static double out_of_shape(BrioSim *sim, const BrioScene *scene)
         low[r] = high[r] = scene->rest[r];
         for (size_t k = 0; k < count; k += 3)
             low[r] = fmin(low[r], scene->rest[k + (size_t)r]),
-            high[r] = fmax(high[r], scene->rest[k + (size_t)r]);
-        size = fmax(size, high[r] - low[r]);
+            high[r] = brio__larger(high[r], scene->rest[k + (size_t)r]);
+        size = brio__larger(size, high[r] - low[r]);
     }
     for (int64_t e = 0; e < term->elements; e++)
         for (int a = 0; a < 4; a++)
@@ -253,9 +253,10 @@ static double out_of_shape(BrioSim *sim, const BrioScene *scene)
                 const double *X = scene->rest;
                 const double now =
                     hypot(hypot(x[i] - x[j], x[i + 1] - x[j + 1]), x[i + 2] - x[j + 2]);
-                worst = fmax(worst, fabs(now - hypot(hypot(X[i] - X[j], X[i + 1] - X[j + 1]),
-                                                     X[i + 2] - X[j + 2])) /
-                                        size);
+                worst =
+                    brio__larger(worst, fabs(now - hypot(hypot(X[i] - X[j], X[i + 1] - X[j + 1]),
+                                                         X[i + 2] - X[j + 2])) /
+                                            size);
             }
     brio__free(x);
     return worst;

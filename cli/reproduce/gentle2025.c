@@ -101,9 +101,9 @@ static void phase(Report *r)
         /* kept exactly by v' = v - h q, q' = q + h v' */
         double q = path[2].q[n], v = path[2].v[n], ellipse = q * q + v * v - step * q * v;
         if (n == 0) first = ellipse;
-        drift = fmax(drift, fabs(ellipse / first - 1));
+        drift = brio__larger(drift, fabs(ellipse / first - 1));
         min = fmin(min, radius(&path[2], n) / start);
-        max = fmax(max, radius(&path[2], n) / start);
+        max = brio__larger(max, radius(&path[2], n) / start);
     }
     report_fact(r, out, "forward Euler moves out in every step");
     report_fact(r, in, "backward Euler moves in in every step");
@@ -154,7 +154,7 @@ static double largest_strain(const BrioSim *sim)
         const double *a = x + 3 * (int64_t)body->edge[2 * e];
         const double *b = x + 3 * (int64_t)body->edge[2 * e + 1];
         double l = sqrt(pow(b[0] - a[0], 2) + pow(b[1] - a[1], 2) + pow(b[2] - a[2], 2));
-        max = fmax(max, l / 0.025 - 1);
+        max = brio__larger(max, l / 0.025 - 1);
     }
     return max;
 }
@@ -236,7 +236,7 @@ static void linearly_implicit(Report *r)
         const int fixed[3] = {0, 10, 19};
         for (int i = 0; i < 3 && m == 0; i++)
             for (int k = 0; k < 3; k++)
-                moved = fmax(moved, fabs(now[3 * fixed[i] + k] - first[3 * fixed[i] + k]));
+                moved = brio__larger(moved, fabs(now[3 * fixed[i] + k] - first[3 * fixed[i] + k]));
         strain[m] = largest_strain(sim);
         brio_sim_free(sim);
     }

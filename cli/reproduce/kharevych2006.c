@@ -44,8 +44,8 @@ static int swing(Report *r, const char *name, const char *integrator, double h, 
             BrioLedger ledger;
             fine = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK;
             brio_sim_positions(sim, 0, x);
-            amplitude[n] = fmax(amplitude[n], fabs(atan2(x[3] - x[0], x[1] - x[4])));
-            rods = fmax(rods, ledger.rods);
+            amplitude[n] = brio__larger(amplitude[n], fabs(atan2(x[3] - x[0], x[1] - x[4])));
+            rods = brio__larger(rods, ledger.rods);
         }
         report_progress(r, (double)n / periods, "%s", name);
     }
@@ -65,7 +65,7 @@ static int explicit_euler(double h, double *amplitude)
             double turn = -9.8 * sin(angle);
             angle += h * rate;
             rate += h * turn;
-            amplitude[n] = fmax(amplitude[n], fabs(angle));
+            amplitude[n] = brio__larger(amplitude[n], fabs(angle));
         }
         if (amplitude[n] > 3.14159265358979323846) return n;
     }
@@ -95,7 +95,7 @@ static void pendulum(Report *r)
         double low = INFINITY, high = 0;
         for (int n = 0; n < periods; n++) {
             low = fmin(low, amplitude[i + 2][n]);
-            high = fmax(high, amplitude[i + 2][n]);
+            high = brio__larger(high, amplitude[i + 2][n]);
         }
         report_bound(r, periods == PERIODS ? low / high : 0, 0.99, 1,
                      "%s: least over largest amplitude, %d periods", keeps[i].name, PERIODS);
@@ -207,8 +207,8 @@ static bool record(Report *r, BrioSim *sim, int64_t steps, int every, Record *ou
     brio_sim_ledger(sim, &first);
     double p = 0, l = 0;
     for (int k = 0; k < 3; k++) {
-        p = fmax(p, fabs(first.momentum[k]));
-        l = fmax(l, fabs(first.angular[k]));
+        p = brio__larger(p, fabs(first.momentum[k]));
+        l = brio__larger(l, fabs(first.angular[k]));
     }
     for (int64_t n = 0; n <= steps; n++) {
         if (n > 0 && brio_sim_step(sim, NULL) != BRIO_OK) return false;
@@ -216,11 +216,11 @@ static bool record(Report *r, BrioSim *sim, int64_t steps, int every, Record *ou
         brio_sim_ledger(sim, &now);
         out->time[out->count] = now.time;
         out->min = fmin(out->min, now.total);
-        out->max = fmax(out->max, now.total);
+        out->max = brio__larger(out->max, now.total);
         out->internal[out->count++] = internal_energy(sim, &now);
         for (int k = 0; k < 3; k++) {
-            out->linear = fmax(out->linear, fabs(now.momentum[k] - first.momentum[k]) / p);
-            out->angular = fmax(out->angular, fabs(now.angular[k] - first.angular[k]) / l);
+            out->linear = brio__larger(out->linear, fabs(now.momentum[k] - first.momentum[k]) / p);
+            out->angular = brio__larger(out->angular, fabs(now.angular[k] - first.angular[k]) / l);
         }
         report_progress(r, (double)n / (double)steps, "%s", what);
     }
@@ -269,7 +269,7 @@ static void conservation(Report *r)
         double mean = mean_of(&record_, 0, n), low = INFINITY, high = -INFINITY;
         for (int i = 0; i < n; i++) {
             low = fmin(low, record_.internal[i]);
-            high = fmax(high, record_.internal[i]);
+            high = brio__larger(high, record_.internal[i]);
         }
         report_bound(r, record_.linear, 0, 1e-12, "largest relative change of linear momentum");
         report_bound(r, record_.angular, 0, 1e-9, "largest relative change of angular momentum");
@@ -328,8 +328,9 @@ static void damping(Report *r)
         record(r, sim, LONG_STEPS, 250, &coarse, "two million steps of 0.004 s")) {
         double rise = 0, rate = decay_rate(&coarse, SPAN), rate_fine = decay_rate(&fine, SPAN);
         for (int i = WINDOW; i + 2 * WINDOW <= coarse.count; i += WINDOW)
-            rise = fmax(rise, (mean_of(&coarse, i, i + WINDOW) - mean_of(&coarse, i - WINDOW, i)) /
-                                  coarse.internal[0]);
+            rise = brio__larger(
+                rise, (mean_of(&coarse, i, i + WINDOW) - mean_of(&coarse, i - WINDOW, i)) /
+                          coarse.internal[0]);
         report_bound(r, coarse.linear, 0, 1e-12,
                      "2,000,000 steps: largest relative change of linear momentum");
         report_bound(r, coarse.angular, 0, 1e-9,
@@ -385,19 +386,19 @@ static void varying_steps(Report *r)
         double start = internal_energy(sim, &first);
         bool fine = true;
         for (int k = 0; k < 3; k++) {
-            p = fmax(p, fabs(first.momentum[k]));
-            l = fmax(l, fabs(first.angular[k]));
+            p = brio__larger(p, fabs(first.momentum[k]));
+            l = brio__larger(l, fabs(first.angular[k]));
         }
         for (int n = 0; n < STEPS && fine; n++) {
             double h = methods[m].h * (0.25 + 0.75 * fmod(0.6180339887498949 * n, 1));
             fine =
                 brio_sim_step_by(sim, h, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
             for (int k = 0; k < 3 && fine; k++) {
-                linear = fmax(linear, fabs(now.momentum[k] - first.momentum[k]) / p);
-                angular = fmax(angular, fabs(now.angular[k] - first.angular[k]) / l);
+                linear = brio__larger(linear, fabs(now.momentum[k] - first.momentum[k]) / p);
+                angular = brio__larger(angular, fabs(now.angular[k] - first.angular[k]) / l);
             }
             double energy = fine ? internal_energy(sim, &now) / start : NAN;
-            least = fmin(least, energy), most = fmax(most, energy);
+            least = fmin(least, energy), most = brio__larger(most, energy);
             if (n % 64 == 0) report_progress(r, (double)n / STEPS, "%s", methods[m].name);
         }
         report_fact(r, fine, "%s: all steps could be done", methods[m].name);
@@ -450,7 +451,7 @@ static Hops hop(Report *r, const char *integrator, double inverse_h, const char 
         o.finished = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (!o.finished) break;
         bool touches = now.contacts > 0;
-        if (!touches) top = fmax(top, now.centre[1] - first.centre[1]);
+        if (!touches) top = brio__larger(top, now.centre[1] - first.centre[1]);
         if (touches && !touched && top > 0.005 && o.count < HOPS) o.top[o.count++] = top;
         if (touches) top = -INFINITY;
         touched = touches;

@@ -41,9 +41,9 @@ static double appendix_polynomials(BrioOscillator *o)
         double Q = -0.5 + X / 4 - X * X / 12 + X * X * X / 48 + Y / 12 - X * Y / 24;
         BrioAmplification a;
         if (brio__oscillator_measure(o, Y, X, 1, &a, NULL) != BRIO_OK) return INFINITY;
-        worst = fmax(
-            worst, fmax(fabs(a.trace - 2 * (1 + P)), fabs(a.det - (1 + P) * (1 + P) + Q * Q * D)) /
-                       (1 + a.radius * a.radius));
+        worst = brio__larger(worst, brio__larger(fabs(a.trace - 2 * (1 + P)),
+                                                 fabs(a.det - (1 + P) * (1 + P) + Q * Q * D)) /
+                                        (1 + a.radius * a.radius));
     }
     return worst;
 }
@@ -108,7 +108,8 @@ static void whole_plane(Report *r, BrioOscillator *o)
         const double A[4] = {(1 + X) / D, 1 / D, -Y / D, 1 / D};
         BrioAmplification a;
         if (brio__oscillator_measure(o, Y, X, 1, &a, NULL) != BRIO_OK) off = INFINITY;
-        for (int k = 0; k < 4 && isfinite(off); k++) off = fmax(off, fabs(a.matrix[k] - A[k]));
+        for (int k = 0; k < 4 && isfinite(off); k++)
+            off = brio__larger(off, fabs(a.matrix[k] - A[k]));
     }
     for (int i = 0; i < PLANE * PLANE; i++) {
         double X = extent * (2.0 * (i % PLANE) / (PLANE - 1) - 1) + 1e-3; /* on no line */
@@ -486,7 +487,7 @@ static void judge_costs(Report *r, const Curve *over_k)
                      1, INFINITY, "explicit Euler over linearised explicit, time");
     double apart = 0;
     for (int m = 0; m < METHODS; m++)
-        apart = fmax(apart, fabs(over_k->fall[m][2] - over_k->fall[EULER][2]));
+        apart = brio__larger(apart, fabs(over_k->fall[m][2] - over_k->fall[EULER][2]));
     report_bound(r, apart, 0, 0.02, "centres of mass after 0.1 s, apart by at most, m");
 }
 

@@ -314,7 +314,7 @@ static bool collide(Report *r, double beta, const char *integrator, const char *
 enum { PHASES = 99 }; /* beta = 1/100 ... 99/100 */
 static const char stiff_wall[] = "{type: penalty, kappa: 1e10}";
 
-static double larger(double a, double b) { return fmax(a, fabs(b)); }
+static double larger(double a, double b) { return brio__larger(a, fabs(b)); }
 
 /* Deviations from the limit of infinite stiffness are of the order of m/(h^2 k) = 1e-10. */
 static const double hundredfold = 1e-8;
@@ -380,7 +380,7 @@ static void collisions(Report *r)
         if (!collide(r, k / (PHASES + 1.0), "a-1", "{type: ipc, dhat: 1e-3, kappa: 1e10}", 1e-3, v))
             continue;
         worst = larger(worst, v[6] - 1);
-        slowest = fmin(slowest, v[6]), fastest = fmax(fastest, v[6]);
+        slowest = fmin(slowest, v[6]), fastest = brio__larger(fastest, v[6]);
     }
     report_bound(r, worst, 0, 1e-5, "A-1: largest |v - 1| after six steps");
     report_number(r, NAN, slowest, "A-1: slowest");

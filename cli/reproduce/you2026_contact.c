@@ -65,7 +65,7 @@ static void falling_alpha(const Curve *c, double *min, double *max)
     *min = INFINITY, *max = -INFINITY;
     for (int k = 1; k < c->count && c->contacts[k] == 0; k++) {
         *min = fmin(*min, c->alpha[k]);
-        *max = fmax(*max, c->alpha[k]);
+        *max = brio__larger(*max, c->alpha[k]);
     }
 }
 

@@ -47,7 +47,7 @@ static Outcome watch(Report *r, BrioSim *sim, const double pivot[2], double seco
         if (brio_sim_ledger(sim, &now) != BRIO_OK) o.finished = false;
         if (!o.finished) break;
         double above = (now.total - first.total) / first.kinetic;
-        o.max = fmax(o.max, above);
+        o.max = brio__larger(o.max, above);
         if (now.time * 30 > (double)kept - 1e-6) {
             if (energy) energy[kept] = now.total;
             if (spin) spin[kept] = turning(&now, pivot);
@@ -215,7 +215,7 @@ static void plot_cubes(Report *r, bool pinned, const char *kind, const Cubes *c)
     }
     for (int i = 0; i < SAMPLES; i++) {
         double spin = c->spin[REFERENCE][i];
-        turn = fmax(turn, isnan(spin) ? 0 : fabs(spin));
+        turn = brio__larger(turn, isnan(spin) ? 0 : fabs(spin));
     }
     BrioPlot plot[2] = {
         {.title = "Total energy",

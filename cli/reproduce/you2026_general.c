@@ -40,7 +40,7 @@ static Bounce bounce(Report *r, double c, double h, const char *integrator, cons
     for (int64_t k = 0; k < steps && b.finished; k++) {
         b.finished = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (!b.finished) break;
-        b.highest = fmax(b.highest, now.total / first.total);
+        b.highest = brio__larger(b.highest, now.total / first.total);
         b.time = now.time;
         if (b.highest > 100) b.finished = false;
         if (k % 16 == 0) report_progress(r, (double)k / (double)steps, "%s", what);
@@ -105,7 +105,7 @@ static double order_of(Report *r, const char *integrator, const double exact[24]
     double x[24], error[2] = {0};
     for (int k = 0; k < 2; k++) {
         if (!box_after(r, integrator, 64 << k, x)) return NAN;
-        for (int i = 0; i < 24; i++) error[k] = fmax(error[k], fabs(x[i] - exact[i]));
+        for (int i = 0; i < 24; i++) error[k] = brio__larger(error[k], fabs(x[i] - exact[i]));
     }
     return log2(error[0] / error[1]);
 }
@@ -171,7 +171,7 @@ static double traces(const char *integrator, const char *tableau, double end, do
     if (status == BRIO_OK) status = brio__oscillator_create(&def, 1, &o, NULL);
     for (double Y = 1e-6; Y < 1.001 * end && status == BRIO_OK; Y *= 1.002) {
         status = brio__oscillator_measure(o, Y, 0, 1, &a, NULL);
-        *min = fmin(*min, a.trace), *max = fmax(*max, a.trace);
+        *min = fmin(*min, a.trace), *max = brio__larger(*max, a.trace);
     }
     brio__oscillator_free(o);
     return status == BRIO_OK ? a.trace : NAN;

@@ -69,8 +69,8 @@ static void membrane(Report *r, const Method *method, int rings, Drum *out)
         out->mode[k / every] = along;
         out->other[k / every] = sqrt(rest);
         if (now.time > 1.5) {
-            out->largest = fmax(out->largest, fabs(along));
-            out->rest = fmax(out->rest, sqrt(rest));
+            out->largest = brio__larger(out->largest, fabs(along));
+            out->rest = brio__larger(out->rest, sqrt(rest));
             /* as the ledger left it */
             out->wrinkles += sim->term_energy[sim->system->body[0].term + 1] / 60;
         }

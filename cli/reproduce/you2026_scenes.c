@@ -63,9 +63,9 @@ static Bounces drop(Report *r, const char *scene, const char *integrator, double
         if (ratio > b.highest) b.highest = ratio;
         if (now.contacts == 0 && before > 0 && b.contacts < CONTACTS) {
             b.contacts++;
-            b.min = fmin(b.min, ratio), b.max = fmax(b.max, ratio);
+            b.min = fmin(b.min, ratio), b.max = brio__larger(b.max, ratio);
         }
-        if (now.contacts == 0 && b.contacts > 0) top = fmax(top, rise);
+        if (now.contacts == 0 && b.contacts > 0) top = brio__larger(top, rise);
         if (now.contacts > 0) {
             /* not while it only loses touch during one bounce */
             if (top > 0.01 && b.rebounds < REBOUNDS) b.top[b.rebounds++] = top;
