@@ -6,6 +6,7 @@
 #include "run/run.h"
 #include "picture/png.h"
 #include "picture/stage.h"
+#include "vecf.h"
 
 #if __has_include(<zlib.h>)
 #include <zlib.h>
@@ -258,6 +259,79 @@ static void no_specks_in_folds(void **state)
     assert_true(light[0] > 100);
     assert_true(abs(light[0] - light[1]) <= 4);
     brio__raster_free(raster);
+}
+
+/* A picture of a few facets, in a square around its middle: the largest difference of two pixels
+ * beside each other, and the lightest one. */
+static int roughness(const BrioView *view, const BrioFacet *facet, int64_t count, int around,
+                     int *light)
+{
+    uint8_t *rgb = calloc(3 * (size_t)view->width, (size_t)view->height);
+    BrioRaster *raster;
+    assert_int_equal(brio__raster_create(&raster), BRIO_OK);
+    assert_int_equal(brio__raster_draw(raster, view, facet, count, rgb, 3 * (size_t)view->width),
+                     BRIO_OK);
+    int step = 0;
+    *light = 0;
+    for (int j = view->height / 2 - around; j <= view->height / 2 + around; j++)
+        for (int i = view->width / 2 - around; i <= view->width / 2 + around; i++) {
+            const uint8_t *at = rgb + 3 * ((size_t)j * (size_t)view->width + (size_t)i);
+            *light = BRIO_MAX(*light, light_of(at));
+            step = BRIO_MAX(step, abs(light_of(at) - light_of(at - 3)));
+        }
+    brio__raster_free(raster);
+    free(rgb);
+    return step;
+}
+
+/* At the outline of a sheet, some of a facet's smooth normals point away from the eye, which still
+ * sees its front. The sheet turns towards the light there: nothing of it is as dark as its back. */
+static void no_dark_outlines(void **state)
+{
+    (void)state;
+    BrioView view = {.width = 64, .height = 64, .radius = 2, .size = 2, .floor = -5};
+    const double eye[3] = {0, 0, 4}, target[3] = {0, 0, 0};
+    brio__view_aim(&view, eye, target, 0.1);
+    static const float corner[3][2] = {{-0.3f, 0}, {1, -1}, {1, 1}};
+    BrioFacet facet = {.flags = 0};
+    for (int k = 0; k < 3; k++)
+        facet.corner[k] = (BrioCorner){.x = {corner[k][0], corner[k][1], 0},
+                                       .n = {-0.8f, 0, k ? 0.6f : -0.6f},
+                                       .c = {0.5f, 0.5f, 0.5f}};
+    int light, step = roughness(&view, &facet, 1, 20, &light);
+    print_message("lightest %d, largest step %d\n", light, step);
+    assert_true(light > 160 && step < 30); /* 132 and 7 with the back's light */
+}
+
+/* A pit that is open to the key light: its walls are nearer to the light than its bottom on all
+ * sides, and shade nothing. */
+static void no_dark_patches_in_pits(void **state)
+{
+    (void)state;
+    enum { SIDES = 8 };
+    BrioView view = {.width = 64, .height = 64, .radius = 50, .size = 50, .floor = -500};
+    const double eye[3] = {0, 0, 4}, target[3] = {0, 0, 0};
+    brio__view_aim(&view, eye, target, 0.1);
+    BrioFacet facet[SIDES] = {{.flags = 0}};
+    float axis[3], across[3], other[3];
+    brio__view_light(&view, axis);
+    brio__cross3f(axis, (const float[3]){0, 0, 1}, across);
+    brio__normalise3f(across);
+    brio__cross3f(axis, across, other);
+    for (int f = 0; f < SIDES; f++)
+        for (int k = 0; k < 3; k++) {
+            BrioCorner *c = &facet[f].corner[k];
+            double turn = 2 * 3.14159265358979 * (f + k - 1) / SIDES, wide = k ? 4 : 0;
+            for (int r = 0; r < 3; r++) {
+                c->x[r] =
+                    (float)(wide * (cos(turn) * across[r] + sin(turn) * other[r] + 0.8 * axis[r]));
+                c->n[r] = axis[r];
+                c->c[r] = 0.5f;
+            }
+        }
+    int light, step = roughness(&view, facet, SIDES, 20, &light);
+    print_message("lightest %d, largest step %d\n", light, step);
+    assert_true(light > 160 && step < 30); /* 216 and 92 with the walls' shadow */
 }
 
 static void the_same_for_any_number_of_threads(void **state)
@@ -776,6 +850,8 @@ int main(void)
         cmocka_unit_test(a_body_where_it_is),
         cmocka_unit_test(sky_and_ground),
         cmocka_unit_test(no_specks_in_folds),
+        cmocka_unit_test(no_dark_outlines),
+        cmocka_unit_test(no_dark_patches_in_pits),
         cmocka_unit_test(the_same_for_any_number_of_threads),
         cmocka_unit_test(a_sheet),
         cmocka_unit_test(colours_show_values),

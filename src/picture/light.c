@@ -207,7 +207,6 @@ float brio__lights_key(const BrioLights *l, const float x[3], const float n[3])
         sum += depth - map->depth[(int64_t)j * MAP + i];
         blocked++;
     }
-    if (blocked == SEARCH) return 0;
     float gap = blocked > 0 ? sum / blocked : 0;
     float width = fminf(fmaxf(light_size * gap / map->texel, SHARP), wide);
     float lit = 0;

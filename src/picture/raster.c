@@ -166,18 +166,32 @@ static void put_texture(const BrioFacet *f, const Setup *s, float i, float j, fl
     for (int k = 0; k < 3; k++) base[k] = colour[k] + (1 - colour[3]) * base[k];
 }
 
-/* The normal of the side that is seen. Of a sheet it is the side that the smooth normal shows, not
- * that of the facet's plane: along a fold some facets lean a little over, and would be dark teeth
- * there. Of a solid, the smooth normal may point away from the eye near creases and outlines; it is
- * bent until it does not. Whether the back is seen. */
+/* Whether the back of a sheet is seen. Where all smooth normals of a facet show one side, it is
+ * that one: along a fold some facets lean a little over, and would be dark teeth there. Where they
+ * do not, as at outlines, it is the side of the facet's plane: a part of it would be taken for the
+ * inside of the fold, which is dark. */
+static bool shows_back(const BrioFacet *f, const float eye[3])
+{
+    const BrioCorner *c = f->corner;
+    int front = 0;
+    for (int k = 0; k < 3; k++) front += brio__dot3f(c[k].n, eye) > 0;
+    if (front == 0 || front == 3) return front == 0;
+    float a[3], b[3], plane[3];
+    for (int r = 0; r < 3; r++) {
+        a[r] = c[1].x[r] - c[0].x[r];
+        b[r] = c[2].x[r] - c[0].x[r];
+    }
+    brio__cross3f(a, b, plane);
+    return brio__dot3f(plane, eye) < 0;
+}
+
+/* The normal of the side that is seen. The smooth one may point away from the eye near creases and
+ * outlines; it is bent until it does not. Whether the back is seen. */
 static bool face_eye(const BrioFacet *f, const float eye[3], float n[3])
 {
+    bool back = !(f->flags & BRIO_FACET_CLOSED) && shows_back(f, eye);
+    for (int r = 0; back && r < 3; r++) n[r] = -n[r];
     float seen = brio__dot3f(n, eye);
-    bool back = seen < 0 && !(f->flags & BRIO_FACET_CLOSED);
-    if (back) {
-        for (int r = 0; r < 3; r++) n[r] = -n[r];
-        seen = -seen;
-    }
     if (seen < 0.05f) {
         for (int r = 0; r < 3; r++) n[r] += (0.05f - seen) * eye[r];
         brio__normalise3f(n);

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { equationStyle, equations } from './equations.mjs';
+import { limits } from './limits.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = resolve(process.argv[2] || join(here, '..', 'build'));
@@ -18,7 +19,7 @@ const result = await build({
   bundle: true, minify: true, format: 'iife', target: 'es2022', write: false, legalComments: 'none',
   alias: { 'brio-engine': join(module, 'index.js') },
   logOverride: { 'empty-import-meta': 'silent' }, // the page says itself where the engine is
-  loader: { '.css': 'text' }, plugins: [equations],
+  loader: { '.css': 'text' }, plugins: [equations, limits(module)],
 });
 const script = result.outputFiles[0].text.replaceAll('</script', '<\\/script');
 const engine = gzipSync(readFileSync(join(module, 'engine.wasm')), { level: 9 }).toString('base64');

@@ -36,6 +36,17 @@ test('page_loads_from_the_file_system', async () => {
   check(unnamed.length === 0, `${unnamed} controls have no name for screen readers`);
 });
 
+// Those that were measured when the page was built, against the engine of the page.
+test('stable_steps_are_those_of_the_engine', async () => {
+  const page = await openPage();
+  const other = await page.evaluate(() => {
+    const { engine, stableLimit } = window.brio;
+    return engine.methods.map((m) => m.name)
+      .filter((name) => stableLimit(name) !== engine.stableLimit(name));
+  });
+  check(other.length === 0, `the stable steps of ${other} differ`);
+});
+
 test('survives_resize_hiding_and_a_lost_context', async () => {
   const page = await openPage('#tab=cloth&n=12');
   for (const [width, height] of [[390, 844], [1920, 1080], [700, 500]]) {

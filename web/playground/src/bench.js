@@ -8,6 +8,7 @@ import { explosion, motionEnergy } from './explosion.js';
 import { tooSlow } from './own.js';
 import { buildPanel, isContact, showSolver } from './panel.js';
 import { contactOf, defaults, gravityVector, sceneFile, scenes } from './scenes.js';
+import { stableLimit } from 'stable-limits';
 import { View3D } from './view3d.js';
 
 const CALM = 0.5;      // explicit methods take this fraction of their longest stable step
@@ -213,7 +214,7 @@ export class Bench {
       probe.dispose();
       for (const { name, note } of engine.methods) {
         if (offers[name]) continue;
-        const limit = engine.stableLimit(name);
+        const limit = stableLimit(name);
         if (EXPLODE.includes(name) && unfinished)
           offers[name] = `${name} explodes on solves that end early: take Newton as the solver.`;
         else if (limit === 0 || (note.startsWith('implicit') && scene.h * fastest > limit))
@@ -324,7 +325,7 @@ export class Bench {
     const m = this.methods[i], integrator = this.engine.method(m.name);
     if (!integrator.note.startsWith('explicit') || m.name === 'pbd-verlet') return 1;
     const springs = contactOf(this.scene, this.p) === 'penalty' ? 2 : 1; // they come on top
-    const limit = Math.min(this.engine.stableLimit(m.name), LINEARISED) / springs;
+    const limit = Math.min(stableLimit(m.name), LINEARISED) / springs;
     const fastest = Math.sqrt(this.worlds[i].largestEigenvalue());
     return Math.min(400, Math.max(1, Math.ceil((m.h * fastest) / (CALM * limit))));
   }
@@ -452,7 +453,7 @@ export class Bench {
   // Says so, once, where the motion has more energy than anything in the scene can give it.
   watch(i, ledger) {
     if (this.exploded) return;
-    const m = this.methods[i], limit = this.engine.stableLimit(m.name);
+    const m = this.methods[i], limit = stableLimit(m.name);
     const said = explosion(ledger, this.begun[i], {
       method: this.engine.method(m.name), limit,
       unfinished: this.p.solver === 'local-global' && contactOf(this.scene, this.p) !== 'ipc',

@@ -7,6 +7,7 @@ import { BrioError } from 'brio-engine';
 import {
   axes, css, fit, oscillatorPhase, oscillatorScene, pendulumPhase, pendulumScene,
 } from './point.js';
+import { stableLimit } from 'stable-limits';
 
 const MOST = 8;
 const EXPLODED = 1e6; // times the energy of the start
@@ -224,7 +225,7 @@ export class Phase {
 
   exploded(r) {
     r.running = false;
-    const limit = this.engine.stableLimit(r.name);
+    const limit = stableLimit(r.name);
     const why = limit > 0
       ? `its step is longer than ${short(limit)} over the frequency, where its stability ends`
       : 'it adds energy in every step, however short';
