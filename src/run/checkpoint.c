@@ -681,7 +681,7 @@ BrioStatus brio__checkpoint_start(const char *name, double h, BrioState *state, 
     return status;
 }
 
-/* What is known of the steps before; the ledger begins anew. */
+/* What is known of the steps before; the ledger starts at zero. */
 static void take_memory(BrioState *state, const BrioState *found)
 {
     state->step = found->step;
