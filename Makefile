@@ -19,7 +19,7 @@ werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 all_sets = -DBRIO_KERNELS=all
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground npm test test-long test-clients bench campaign sbom aarch64 install uninstall package static wheel blender fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground npm test test-long test-clients test-bare bench campaign sbom aarch64 install uninstall package static wheel blender fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -72,7 +72,14 @@ test-long: tests-ready
 test-clients:
 	@sh cmake/setup.sh clients
 	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@cmake --build build --target brio_python
 	@sh cmake/clients.sh build
+
+# The wheel and `pip install .` in a bare Debian, made in build/bare; BRIO_BARE=wheel: without the second.
+test-bare:
+	@sh cmake/setup.sh bare
+	@$(MAKE) --no-print-directory wheel BRIO_SETUP=no
+	@sh cmake/bare.sh build
 
 # For 64-bit Arm, tested under qemu; AARCH64="-R scene" runs some of the tests.
 aarch64:
@@ -159,6 +166,7 @@ help:
 	    "make MPI=1           build for several processes, over PETSc and MPI: build-mpi/brio; make test MPI=1 tests it" \
 	    "make aarch64         build for 64-bit Arm and run the tests under qemu (hours; docs/builds.md)" \
 	    "make test-clients    Blender, VTK and three.js read what brio writes for them (installs Blender: 0.7 GB)" \
+	    "make test-bare       the Python package in a bare Debian, without and with a compiler (root; 0.5 GB)" \
 	    "make bench           timings; BENCH=elements for one of them" \
 	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \
 	    "make uninstall       remove what the last make install installed" \

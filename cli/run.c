@@ -358,8 +358,9 @@ static const Option options_[] = {
          "Progress and then the summary on the standard output, one JSON object per line; the run "
          "ends with a checkpoint when the reader closes the pipe."},
     [FROM] = {"--from", 0, "CHECKPOINT",
-              "Start from the positions, velocities and time of a checkpoint of this scene, or of "
-              "a scene with the same bodies (output.checkpoints keeps them)."},
+              "Start from a checkpoint (output.checkpoints keeps them): of this scene, and the run "
+              "goes on to the same bits; of another scene with the same bodies, from its "
+              "positions, velocities and time."},
     [EXACT] = {"--exact", 0, NULL,
                "Check every accepted state for intersections with exact arithmetic; the first "
                "intersection ends the run."},

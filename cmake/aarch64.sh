@@ -45,5 +45,24 @@ fi
 export QEMU_LD_PREFIX="$sysroot"
 cmake --preset aarch64 >/dev/null
 cmake --build "$build"
+
 # A browser waits for the frames of `brio live` in real time. The others read sources: they are the same on any machine.
-sh cmake/test.sh "$build" -j1 -LE long -E '^(live_page|layers|touches|named|words|format|docs)$' "$@"
+out="live_page|layers|touches|named|words|format|docs"
+
+# The whole set takes hours: it goes on where it was interrupted. What has passed since the last build is left out.
+passed=$build/passed
+logs=$build/Testing/Temporary
+newest=$(ls -t "$build/brio" "$build"/*.so "$build"/tests/test_* | head -1)
+[ "$passed" -nt "$newest" ] || rm -f "$passed"
+for log in "$logs/LastTest.log" "$logs/LastTest.log.tmp"; do
+    [ "$log" -nt "$newest" ] || continue
+    awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3 } /^Test Passed\./ { print name }' "$log" >>"$passed"
+done
+if [ $# = 0 ] && [ -s "$passed" ]; then
+    sort -u -o "$passed" "$passed"
+    echo "aarch64: $(wc -l <"$passed") tests have passed since the last build; without $passed all are run again"
+    out="$out|$(paste -sd '|' "$passed")"
+    left=$(ctest --test-dir "$build" -N -LE long -E "^($out)\$" | sed -n 's/^Total Tests: //p')
+    [ "$left" != 0 ] || exit 0
+fi
+sh cmake/test.sh "$build" -j1 -LE long -E "^($out)\$" "$@"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|mpi|clients|tsan|fuzz|coverage|aarch64|package|python|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|mpi|clients|tsan|fuzz|coverage|aarch64|package|python|bare|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
@@ -23,9 +23,10 @@ case "${1:-build}" in
     aarch64) packages="$test gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static mmdebstrap" wanted="$wanted ffmpeg:ffmpeg tetgen:tetgen" ;;
     package) packages="$build dpkg-dev file" ;;
     python) packages="$build python3" ;;
+    bare) packages="$build python3 mmdebstrap" wanted="" ;;
     format) packages="clang-format" wanted="" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, mpi, clients, tsan, fuzz, coverage, aarch64, package, python, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, mpi, clients, tsan, fuzz, coverage, aarch64, package, python, bare, format" >&2
         exit 2
         ;;
 esac

@@ -59,25 +59,49 @@ static void arrays(void **state)
     free(bytes);
 }
 
-/* A method of one step goes on from a kept checkpoint to the same bits. */
+/* The frames of a run from frame `start` of the whole on are the whole's own. */
+static void same_frames(const char *run, int start)
+{
+    char a[64], b[64];
+    for (int k = start; k <= 12; k++) {
+        snprintf(a, sizeof a, "whole/frames/frame_%06d.npy", k);
+        snprintf(b, sizeof b, "%s/frames/frame_%06d.npy", run, k - start);
+        assert_true(same_file(a, b));
+    }
+}
+
+/* Every kind of method goes on from a kept checkpoint of the same scene to the same bits: of one
+ * step, with past positions, accelerations, an energy target; with contact. And again
+ * from a checkpoint of such a run, with another end. */
 static void from_checkpoint(void **state)
 {
     (void)state;
-    char a[64], b[64];
-    write_scene("scene.yaml", "backward-euler");
-    assert_int_equal(BRIO("run", "scene.yaml", "-o", "whole", "--quiet")->code, 0);
-    assert_int_equal(count_files("whole/checkpoints"), 7);
-    const Outcome *o =
-        BRIO("run", "scene.yaml", "-o", "rest", "--quiet", "--from", "whole/checkpoints/000004");
-    assert_int_equal(o->code, 0);
-    assert_int_equal(count_files("rest/frames"), 9);
-    for (int k = 0; k < 9; k++) {
-        snprintf(a, sizeof a, "whole/frames/frame_%06d.npy", k + 4);
-        snprintf(b, sizeof b, "rest/frames/frame_%06d.npy", k);
-        assert_true(same_file(a, b));
+    static const char *const method[] = {
+        "backward-euler",
+        "bdf2",
+        "bdf4",
+        "generalized-alpha",
+        "{type: a-search, decay: 0.3, ground: -1}",
+        "energy-budget",
+        "bdf2\ncontact: {type: ipc, mu: 0.3, start: relax}\n"
+        "obstacles: [{type: plane, point: [0, 0.5, 0], normal: [0, 1, 0]}]"};
+    for (int m = 0; m < (int)(sizeof method / sizeof *method); m++) {
+        print_message("%s\n", method[m]);
+        write_scene("scene.yaml", method[m]);
+        assert_int_equal(BRIO("run", "scene.yaml", "-o", "whole", "--quiet", "--force")->code, 0);
+        assert_int_equal(count_files("whole/checkpoints"), 7);
+        const Outcome *o = BRIO("run", "scene.yaml", "-o", "rest", "--quiet", "--force", "--from",
+                                "whole/checkpoints/000004");
+        assert_int_equal(o->code, 0);
+        assert_int_equal(count_files("rest/frames"), 9);
+        same_frames("rest", 4);
+        assert_int_equal(count_files("rest/checkpoints"), 5); /* named by frames of the whole */
+        assert_int_equal(access("rest/checkpoints/000004", F_OK), 0);
+        o = BRIO("run", "scene.yaml", "-o", "last", "--quiet", "--force", "--from",
+                 "rest/checkpoints/000008", "--set", "time.end=0.6");
+        assert_int_equal(o->code, 0);
+        same_frames("last", 8);
     }
-    assert_int_equal(count_files("rest/checkpoints"), 5); /* named by frames of the whole */
-    assert_int_equal(access("rest/checkpoints/000004", F_OK), 0);
     /* --force removes kept checkpoints too, and leaves what is not ours */
     write_text("rest/checkpoints/notes", "mine\n");
     assert_int_equal(BRIO("run", "scene.yaml", "-o", "rest", "--quiet", "--force", "--set",
@@ -186,12 +210,18 @@ static void from_with_target(void **state)
         BRIO("run", "scene.yaml", "-o", "goes-on", "--quiet", "--from", "decays/checkpoints/000006")
             ->code,
         0);
+    assert_int_equal(BRIO("run", "scene.yaml", "-o", "other", "--quiet", "--set", "title=another",
+                          "--from", "decays/checkpoints/000006")
+                         ->code,
+                     0);
     double whole = last_of("decays/energy.csv", "target"),
-           rest = last_of("goes-on/energy.csv", "target"),
+           same = last_of("goes-on/energy.csv", "target"),
+           rest = last_of("other/energy.csv", "target"),
            energy = last_of("decays/energy.csv", "total");
     print_message("target %.6g J, of the rest alone %.6g J; energy %.6g J\n", whole, rest, energy);
+    assert_true(same == whole);
     assert_true(energy > whole + 0.1);
-    /* what the method remembers beside it changes energies a little */
+    /* a changed scene starts without what the method remembers beside it: a little changes */
     assert_true(fabs(rest - whole) < 0.01 * (energy - whole));
 }
 

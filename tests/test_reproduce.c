@@ -65,6 +65,39 @@ static void usage(void **state)
     assert_int_equal(access("x", F_OK), -1);
 }
 
+/* A program away from its scenes says so; no line of the paper is missed for that. */
+static void scene_absent(void **state)
+{
+    (void)state;
+    size_t size = 0;
+    assert_int_equal(mkdir("away", 0777), 0);
+    char *bytes = read_all(program(), &size);
+    assert_non_null(bytes);
+    write_bytes("away/brio", bytes, size);
+    free(bytes);
+    assert_int_equal(chmod("away/brio", 0755), 0);
+    char *before = getenv("BRIO_PROGRAM") ? strdup(getenv("BRIO_PROGRAM")) : NULL;
+    setenv("BRIO_PROGRAM", "away/brio", 1);
+    const Outcome *o = BRIO("list", "scenes");
+    if (strstr(o->out, "cube-soft")) {
+        puts("SKIPPED: brio is installed on this machine, so its scenes are found everywhere");
+    } else {
+        o = BRIO("reproduce", "you2026-table1");
+        assert_int_equal(o->code, 2);
+        assert_non_null(strstr(o->err, "needs the scene \"cube-soft\", which is not in "));
+        assert_null(strstr(o->out, "MISSED"));
+        assert_null(strstr(o->out, "missed,"));
+        o = BRIO("reproduce", "--all", "--report", "nothing");
+        assert_int_equal(o->code, 2);
+        assert_int_equal(count_files("nothing"), 0);
+    }
+    if (before)
+        setenv("BRIO_PROGRAM", before, 1);
+    else
+        unsetenv("BRIO_PROGRAM");
+    free(before);
+}
+
 /* Every entry but one has a result of this commit, so --resume runs that one and makes the page. */
 static void page(void **state)
 {
@@ -110,10 +143,8 @@ static void page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errata),
-        cmocka_unit_test(results),
-        cmocka_unit_test(usage),
-        cmocka_unit_test(page),
+        cmocka_unit_test(errata),       cmocka_unit_test(results), cmocka_unit_test(usage),
+        cmocka_unit_test(scene_absent), cmocka_unit_test(page),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

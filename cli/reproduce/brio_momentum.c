@@ -75,6 +75,7 @@ static BrioSim *make(Report *r, const Trial *t, const char *name, const char *in
                      double inverse_h)
 {
     if (t->body) return trial_cube(r, t, integrator, inverse_h);
+    if (!report_has(r, t->shipped)) return NULL;
     char method[160], step[64], message[2048];
     const char *sets[8];
     int count = 0;

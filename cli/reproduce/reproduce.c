@@ -43,6 +43,7 @@ struct Report {
     const char *only; /* part of a heading: other parts are left out; NULL: all of them */
     int parts;        /* that were run */
     int met, missed, refuted;
+    char absent[128]; /* a scene that should have shipped with this program; "": none */
     double started, shown;
 };
 
@@ -204,9 +205,19 @@ void report_progress(Report *r, double fraction, const char *format, ...)
     progress_text("%3.0f %%  %s  wall %s", 100 * fraction, label, wall);
 }
 
+bool report_has(Report *r, const char *name)
+{
+    char path[4096];
+    bool found = brio__scene_path(name, path, sizeof path);
+    if (!found && !r->absent[0]) snprintf(r->absent, sizeof r->absent, "%s", name);
+    return found;
+}
+
 BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, int count,
                         BrioScene **scene)
 {
+    if (scene) *scene = NULL;
+    if (!report_has(r, name)) return NULL;
     BrioScene *created = NULL;
     BrioSim *sim = NULL;
     BrioError error = {0};
@@ -373,6 +384,7 @@ static int reproduce(Report *r)
     char wall[32];
     BrioJson *json = r->json;
     r->met = r->missed = r->refuted = 0;
+    r->absent[0] = 0;
     if (json) {
         brio__json_open(json, NULL, '{');
         brio__json_text(json, "name", r->what->name);
@@ -401,9 +413,15 @@ static int reproduce(Report *r)
         brio__json_integer(json, "met", r->met);
         brio__json_integer(json, "missed", r->missed);
         brio__json_integer(json, "refuted", r->refuted);
+        if (r->absent[0]) brio__json_text(json, "absent", r->absent);
         brio__json_real(json, "seconds", seconds);
         brio__json_close(json, '}');
     }
+    if (r->absent[0])
+        return usage_error(&command_reproduce,
+                           "%s needs the scene \"%s\", which is not in %s: use brio as installed, "
+                           "or in the source tree that it was built in",
+                           r->what->name, r->absent, brio_scenes_folder());
     if (r->words)
         printf("\n%s: %d met, %d missed, %d refuted, %s\n", r->what->name, r->met, r->missed,
                r->refuted, wall);
@@ -428,7 +446,13 @@ static int reproduce_all(Report *r, bool resume)
         if (status != BRIO_OK) break;
         BrioJson json = {.file = file};
         r->json = &json;
-        if (reproduce(r) != EXIT_DONE) exit = EXIT_FAILED;
+        int result = reproduce(r);
+        if (result == EXIT_USAGE) {
+            brio__replace_cancel(&folder, name, file);
+            brio__folder_close(&folder);
+            return result;
+        }
+        if (result != EXIT_DONE) exit = EXIT_FAILED;
         puts("");
         status = brio__replace_end(&folder, name, file, true, &error);
         if (status == BRIO_OK) status = reproduction_page(&folder, &error);
@@ -525,8 +549,9 @@ const Command command_reproduce = {
     .synopsis =
         "[list]\nNAME [-o FOLDER] [--fine] [--only WORDS]\n--all --report FOLDER [--resume]",
     .about = "Repeats the experiment and prints the paper's figure next to ours, with the "
-             "tolerance and a verdict for each line. The exit code is 1 if a line is missed. The "
-             "first lines say which values the paper leaves out and how we found them; \"Chosen "
+             "tolerance and a verdict for each line. The exit code is 1 if a line is missed, and "
+             "2 if a scene that it needs is not there. The first lines say which values the paper "
+             "leaves out and how we found them; \"Chosen "
              "by us\" names what the paper does not state. \"refuted\" marks a statement of a "
              "paper that does not hold; docs/errata.md derives what holds instead. Figures of runs "
              "of hours are stored with date and commit; --fine runs them again.",

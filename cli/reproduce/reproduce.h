@@ -57,8 +57,11 @@ void report_note(Report *report, const char *format, ...) __attribute__((format(
  * if it cannot be made. */
 BrioSim *report_scene(Report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Whether a scene that ships is there. If not, nothing is judged: the command says so at the end,
+ * and its exit code is 2. */
+bool report_has(Report *report, const char *name);
 /* A scene that ships, with settings in the form of --set; the scene itself in *scene unless that is
- * NULL. NULL, reported as missed, if it cannot be made. */
+ * NULL. NULL, reported as missed, if it cannot be made; NULL too if it is not there. */
 BrioSim *report_shipped(Report *report, const char *name, const char *const *sets, int count,
                         BrioScene **scene);
 /* Steps it; false if a step failed or (if `max` is finite) the total energy passed `max`: an

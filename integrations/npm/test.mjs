@@ -30,7 +30,7 @@ const tarball = existsSync(join(build, 'npm'))
   : undefined;
 if (!tarball) skip('the package is not made; make npm');
 if (!existsSync(join(here, 'node_modules', 'typescript')))
-  skip('typescript is not installed; make npm');
+  skip('typescript is not installed; make playground');
 
 // ---- the installed package ----------------------------------------------------------------------
 

@@ -637,8 +637,7 @@ BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
 /* ---- a checkpoint as the start of another run -------------------------------------------- */
 
 /* The state as it stands in the file, of whatever shape; positions and velocities are taken. */
-static BrioStatus take_motion(Reading *r, double h, BrioState *state, double *excess,
-                              BrioError *error)
+static BrioStatus take_motion(Reading *r, double h, BrioState *state, BrioError *error)
 {
     Stream *s = &r->stream;
     BrioState head = {0};
@@ -663,12 +662,10 @@ static BrioStatus take_motion(Reading *r, double h, BrioState *state, double *ex
     state->time = head.time;
     state->time_error = head.time_error;
     state->step = llround(head.time / h);
-    *excess = head.target - r->found.totals.last_energy;
     return BRIO_OK;
 }
 
-BrioStatus brio__checkpoint_start(const char *name, double h, BrioState *state, double *excess,
-                                  BrioError *error)
+BrioStatus brio__checkpoint_start(const char *name, double h, BrioState *state, BrioError *error)
 {
     FILE *file = fopen(name, "re");
     if (!file)
@@ -678,14 +675,63 @@ BrioStatus brio__checkpoint_start(const char *name, double h, BrioState *state, 
     if (status == BRIO_OK && r.image_size)
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "%s belongs to a simulation that was edited: give one of a run", name);
-    if (status == BRIO_OK) status = take_motion(&r, h, state, excess, error);
+    if (status == BRIO_OK) status = take_motion(&r, h, state, error);
     brio__free(r.image);
     fclose(file);
     return status;
 }
 
-void brio__checkpoint_target(BrioSim *sim, double excess)
+/* What is known of the steps before; the ledger starts at zero. */
+static void take_memory(BrioState *state, const BrioState *found)
 {
-    if (!isnan(excess) && (sim->stepper->traits & BRIO_ENERGY_CONTROLLED))
+    state->step = found->step;
+    state->history_used = found->history_used;
+    state->last_h = found->last_h;
+    state->target = found->target;
+    state->alpha = found->alpha;
+    memcpy(state->memo, found->memo, sizeof state->memo);
+    memcpy(state->past, found->past,
+           (size_t)(state->coordinates * state->history) * sizeof *state->past);
+    state->next_h = found->next_h;
+    state->last_error = found->last_error;
+}
+
+/* `found`: a copy of the simulation's state, to be filled. */
+static BrioStatus recall(Reading *r, uint64_t scene, BrioSim *sim, BrioState *found,
+                         BrioError *error)
+{
+    Stream *s = &r->stream;
+    BrioState head = {0};
+    BRIO_CHECK(read_head(NULL, r, error));
+    visit_counts(s, &r->found);
+    brio__free(r->found.frame_time);
+    long begin = ftell(s->file);
+    VISIT(s, head);
+    if (s->broken || begin < 0 || fseek(s->file, begin, SEEK_SET))
+        return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged", r->name);
+    bool same = brio__partition_any(s->partition, scene && scene == r->found.scene);
+    if (same) visit_state(s, found);
+    if (s->out_of_memory) return brio__no_memory(error);
+    double excess = head.target - r->found.totals.last_energy;
+    if (same && !s->broken)
+        take_memory(sim->state, found);
+    else if (!isnan(excess) && (sim->stepper->traits & BRIO_ENERGY_CONTROLLED))
         sim->state->target = brio__sim_energy(sim) + excess;
+    return BRIO_OK;
+}
+
+BrioStatus brio__checkpoint_recall(const char *name, uint64_t scene, BrioSim *sim, BrioError *error)
+{
+    FILE *file = fopen(name, "re");
+    if (!file)
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", name, strerror(errno));
+    Reading r = {.name = name,
+                 .stream = {.file = file, .partition = sim->system->partition, .reading = true}};
+    BrioState *found = NULL;
+    BrioStatus status = brio_state_copy(sim->state, &found, error);
+    if (status == BRIO_OK) status = recall(&r, scene, sim, found, error);
+    brio_state_free(found);
+    brio__free(r.image);
+    fclose(file);
+    return status;
 }

@@ -48,16 +48,19 @@ BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *chec
  * only if all is well. */
 BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint,
                                  BrioState *state, BrioPartition *partition, BrioError *error);
-/* Keeps the state at frame `number` in the folder `checkpoints` inside: "checkpoints/000012". */
+/* Keeps the state at frame `number` in the folder `checkpoints` inside: "checkpoints/000012". Its
+ * scene is the one without --from, for brio__checkpoint_recall. */
 BrioStatus brio__checkpoint_keep(const BrioFolder *folder, int64_t number,
                                  BrioCheckpoint *checkpoint, BrioState *state, BrioError *error);
 /* Positions, velocities and time of a checkpoint as the initial state of a scene, which may be
- * another one if its coordinates are as many. What the integrator remembers is left out, but for
- * `excess`: how far its energy target was above the energy (J; NAN: it had none). */
-BrioStatus brio__checkpoint_start(const char *file, double h, BrioState *state, double *excess,
-                                  BrioError *error);
-/* The target of a simulation that starts so, if its integrator has one. */
-void brio__checkpoint_target(BrioSim *sim, double excess);
+ * another one if its coordinates are as many. */
+BrioStatus brio__checkpoint_start(const char *file, double h, BrioState *state, BrioError *error);
+/* What the integrator of a simulation that starts so remembers. A checkpoint of the same `scene`
+ * (brio__scene_hash of its own initial state; 0: another process knows it) has all of it: the run
+ * goes on to the same bits. Of another one, an energy target stays as far above the energy as it
+ * was. */
+BrioStatus brio__checkpoint_recall(const char *file, uint64_t scene, BrioSim *sim,
+                                   BrioError *error);
 bool brio__checkpoint_exists(const BrioFolder *folder);
 
 #endif

@@ -44,6 +44,7 @@ typedef struct Run {
      * process speaks */
     BrioMotionFile *motion;
     BrioCheckpoint checkpoint; /* as of now; the lengths as of the last one written */
+    uint64_t own_hash;         /* brio__scene_hash without --from */
     int64_t time_room;         /* of checkpoint.frame_time */
     int64_t frames_saved;      /* frames that the last checkpoint counts */
     double *x, *v;             /* world, for frames and probes */
@@ -191,6 +192,13 @@ static BrioStatus make_ledger(Run *run, BrioError *error)
                        (long long)run->sim->state->step);
 }
 
+static BrioStatus keep_checkpoint(Run *run, int64_t frame, BrioError *error)
+{
+    BrioCheckpoint kept = run->checkpoint;
+    kept.scene = run->own_hash;
+    return brio__checkpoint_keep(&run->folder, frame, &kept, run->sim->state, error);
+}
+
 /* Rows and the frame of the state as it is, by every process what is its own: whether all have done
  * it is for the caller to ask. `before` is the time of the last step, negative at the start. */
 static BrioStatus write_outputs(Run *run, double before, BrioError *error)
@@ -216,8 +224,7 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
     bool frame = scene->format_count && instant % scene->every == 0;
     bool moved = scene->motion && instant % run->checkpoint.motion_stride == 0;
     if (scene->checkpoints && (int64_t)now % scene->checkpoints == 0 && !run->partition)
-        BRIO_CHECK(brio__checkpoint_keep(&run->folder, (int64_t)now, &run->checkpoint,
-                                         run->sim->state, error));
+        BRIO_CHECK(keep_checkpoint(run, (int64_t)now, error));
     if (!frame && !moved) return BRIO_OK;
     brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
     brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
@@ -576,13 +583,15 @@ static BrioStatus open_folder(Run *run, BrioError *error)
 /* The simulation: of the scene or, of processes that run it together, of this one's partition. */
 static BrioStatus make_sim(Run *run, BrioError *error)
 {
-    double excess = NAN;
+    const char *from = run->options->from;
     if (run->scene) {
-        if (run->options->from)
-            BRIO_CHECK(brio__checkpoint_start(run->options->from, run->scene->def.h,
-                                              run->scene->state, &excess, error));
+        run->own_hash = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
+        if (from)
+            BRIO_CHECK(brio__checkpoint_start(from, run->scene->def.h, run->scene->state, error));
         run->result->steps = brio__scene_steps(run->scene);
-        run->checkpoint.scene = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
+        run->checkpoint.scene =
+            from ? brio__scene_hash(run->scene, run->scene->system, run->scene->state)
+                 : run->own_hash;
         BRIO_CHECK(brio__seen_create(run->scene, run->result->steps, &run->motion, error));
     }
 #ifdef BRIO_HAVE_MPI
@@ -598,7 +607,7 @@ static BrioStatus make_sim(Run *run, BrioError *error)
     }
 #endif
     BRIO_CHECK(brio__scene_sim(run->scene, &run->sim, error));
-    brio__checkpoint_target(run->sim, excess);
+    if (from) BRIO_CHECK(brio__checkpoint_recall(from, run->own_hash, run->sim, error));
     brio_builder_free(run->sim->system->plans); /* runs are not edited */
     run->sim->system->plans = NULL;
     return BRIO_OK;

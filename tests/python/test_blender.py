@@ -321,6 +321,16 @@ class Bakes(Case):
             np.testing.assert_array_equal(after[k], before[k])
         self.assertGreater((after[6] - before[6])[:, 2].max(), 0.01)  # Blender's z is up
         work.finish("baked")
+        # once more with nothing changed: the same bits, from a run that itself began at a frame
+        number, state = work.checkpoint(5)
+        folder = work.begin(1, 6, number, state)
+        path = scene.write(folder, self.settings(gravity=[0, 5, 0]), [body])
+        run = self.run_on(work, path, start=work.start_file())
+        self.assertEqual((run.process.returncode, work.read), (0, 7), run.errors)
+        for k in range(7):
+            np.testing.assert_array_equal(
+                pc2.read(os.path.join(work.folder, "Cloth.pc2"), k), after[k])
+        work.finish("baked")
         # and again from before that
         number, state = work.checkpoint(2)
         self.assertEqual(number, 2)
