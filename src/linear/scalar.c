@@ -481,7 +481,9 @@ BrioStatus brio__scalar_factor_create(BrioScalarPattern *p, BrioScalarPrecision 
     f->number = precision == BRIO_SCALAR_DOUBLE ? 8 : precision == BRIO_SCALAR_SINGLE ? 4 : 2;
     f->kernels = choose_kernels(precision);
     /* the last vector that is loaded may be half empty */
-    f->value = brio__calloc((size_t)p->values + 2 * UNIT, f->number);
+    size_t bytes = ((size_t)p->values + 2 * UNIT) * f->number;
+    f->value = brio__panels_memory((int64_t)(bytes / sizeof(double) + 1));
+    if (f->value) memset(f->value, 0, bytes);
     f->scale = precision == BRIO_SCALAR_HALF ? brio__alloc((size_t)p->n, sizeof *f->scale) : NULL;
     f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
     f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
