@@ -75,7 +75,7 @@ static BrioStatus solve_step(const BrioProblem *p, const double *q, const double
  * only with mass, without which a free motion may be all that the solver's norm sees. */
 static void set_accuracy(const BrioProblem *p, const double *residual)
 {
-    static const double max = 0.01;
+    static const double max = 0.05;
     BrioSolver *s = p->solver;
     double tol = s->options.linear_tol;
     bool more = s->linear->type->inexact && p->mass > 0 && !p->objective->linear && !s->constraints;
