@@ -232,9 +232,7 @@ static void search(BrioContact *c, const double *param, const double *x, const d
     c->reach = reach_of(c, param);
     c->margin = fmax((between_vertices(c) ? VERTICES_MARGIN : MARGIN) * dhat,
                      WIDER * fmin(fabs(c->way[c->longest]), c->spacing));
-    /* Two layers of a sheet that is folded over, dhat apart, have vertices nearer than that which
-     * are up to pi/2 dhat apart along the fold: these do not push each other. */
-    BrioSearch search = {x, dx, c->reach, c->margin, M_PI / 2 * dhat};
+    BrioSearch search = {x, dx, c->reach, c->margin, brio__contact_apart(param)};
     c->complete = brio__broad_search(c->broad, &search, c->candidate) == BRIO_OK;
     if (!c->complete) {
         c->out_of_memory = true;

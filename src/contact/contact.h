@@ -28,6 +28,14 @@ enum {
 /* Parameters of contact in the state, from system->contact_params on: those of the law. */
 enum { BRIO_CONTACT_KAPPA, BRIO_CONTACT_DHAT, BRIO_CONTACT_THICKNESS, BRIO_CONTACT_PARAMS };
 
+/* Vertices of one body that are nearer to each other than this at rest do not repel each other: two
+ * layers of a sheet that is folded over, dhat apart, have vertices nearer than that which are up to
+ * pi/2 dhat apart along the fold. */
+static inline double brio__contact_apart(const double *param)
+{
+    return M_PI / 2 * param[BRIO_CONTACT_DHAT];
+}
+
 BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact);
 void brio__contact_free(BrioContact *contact);
 

@@ -8,19 +8,24 @@
  *
  * In the midst of a straight line the R_i cancel: what acts are its ends.
  *
- * Forces act near pinches only, where edge and triangle are near each other at rest too. Other
- * lines come apart by themselves when the sheet unfolds; forces on all of a heap's hundred
- * intersections would shake it forever. */
+ * These forces act near pinches only, where edge and triangle are near each other at rest too; on
+ * all of a heap's hundred intersections they would shake it forever. Other lines come apart by
+ * themselves when the sheet unfolds, unless vertices beside them repel each other: those are on the
+ * wrong side of each other, and hold the line in its place. So there a second force, that of the
+ * law at the start of the step, takes the repulsion away. What moves in the step is repelled as
+ * before: the two forces together oppose the motion, and do not drive it. */
 #include "contour.h"
 
 #include "../mesh/intersect.h"
 #include "../vec.h"
+#include "contact.h"
 #include "law.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PINCH 6 /* edge lengths between what crosses, at rest, up to which forces act */
+#define PINCH 6  /* edge lengths between what crosses, at rest, up to which forces act */
+#define PAIRS 12 /* four corners of the faces at an edge, three of a triangle */
 
 struct BrioContour {
     const BrioSystem *system;
@@ -28,6 +33,7 @@ struct BrioContour {
     double *rest;    /* positions at rest, of all world vertices */
     int32_t *beside; /* the third corners of the triangles at each edge, two; -1: none */
     BrioIntersection *found;
+    uint64_t *pair; /* of vertices on both sides of an intersection, PAIRS for each */
     int64_t room;
 };
 
@@ -48,6 +54,7 @@ void brio__contour_free(BrioContour *c)
     brio__free(c->rest);
     brio__free(c->beside);
     brio__free(c->found);
+    brio__free(c->pair);
     brio__free(c);
 }
 
@@ -131,7 +138,8 @@ BrioStatus brio__contour_create(const BrioSystem *system, BrioContour **contour)
         c->in.rounded = true;
         c->room = c->in.surface.edge_count;
         c->found = brio__alloc((size_t)c->room + 1, sizeof *c->found);
-        status = c->found ? find_sides(c) : BRIO_ERROR_MEMORY;
+        c->pair = brio__alloc(PAIRS * (size_t)c->room + 1, sizeof *c->pair);
+        status = c->found && c->pair ? find_sides(c) : BRIO_ERROR_MEMORY;
         if (status == BRIO_OK) status = keep_trees(c);
     }
     brio__free(part);
@@ -225,22 +233,74 @@ static void add_velocity(const BrioSystem *s, int32_t vertex, const double *v, d
             sum[r] += weight * s->map_weight[k] * v[3 * (int64_t)s->map_block[k] + r];
 }
 
+static int compare_pairs(const void *a, const void *b)
+{
+    uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* The vertices of the faces at an edge and of the triangle that it crosses, each pair once. */
+static int64_t list_pairs(BrioContour *c, int64_t count)
+{
+    int64_t pairs = 0, kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const BrioIntersection *at = &c->found[i];
+        const int32_t *beside = c->beside + 2 * at->number;
+        const int32_t corner[] = {at->edge[0], at->edge[1], beside[0], beside[1]};
+        for (int k = 0; k < 4; k++)
+            for (int j = 0; j < 3 && corner[k] >= 0; j++)
+                c->pair[pairs++] = key_of(corner[k], at->other[j]);
+    }
+    if (pairs > 0) qsort(c->pair, (size_t)pairs, sizeof *c->pair, compare_pairs);
+    for (int64_t i = 0; i < pairs; i++)
+        if (i == 0 || c->pair[i] != c->pair[i - 1]) c->pair[kept++] = c->pair[i];
+    return kept;
+}
+
+/* Takes away the repulsion of two vertices a and b, as far as they rest against each other. Whether
+ * there is any. */
+static bool let_go(const BrioContour *c, const BrioContourPull *pull, const double *x,
+                   const double *v, uint64_t pair, double *world)
+{
+    int32_t a = (int32_t)(pair >> 32), b = (int32_t)(pair & UINT32_MAX);
+    double rest[3], off[3], speed[3] = {0};
+    difference(c->rest + 3 * (int64_t)a, c->rest + 3 * (int64_t)b, rest);
+    difference(x + 3 * (int64_t)a, x + 3 * (int64_t)b, off);
+    double distance = sqrt(brio__dot3(off, off)), near = brio__contact_apart(pull->law);
+    if (!(distance > 0) || distance >= pull->law[BRIO_CONTACT_DHAT] ||
+        brio__dot3(rest, rest) < near * near)
+        return false;
+    add_velocity(c->system, a, v, 1, speed);
+    add_velocity(c->system, b, v, -1, speed);
+    double slow = 1 / (1 + brio__dot3(speed, speed) / (pull->speed * pull->speed));
+    double force = slow * brio__law_at(c->system->law)->force(pull->law, 1, distance) / distance;
+    for (int r = 0; r < 3; r++) {
+        world[3 * (int64_t)a + r] -= force * off[r];
+        world[3 * (int64_t)b + r] += force * off[r];
+    }
+    return true;
+}
+
 int64_t brio__contour_pull(BrioContour *c, const BrioContourPull *pull, const double *x,
                            const double *v, double *world)
 {
-    int64_t count = brio__intersector_find(&c->in, x, c->found, c->room, NULL), pinched = 0;
-    for (int64_t i = 0; i < BRIO_MIN(count, c->room); i++) {
+    double force = brio__law_at(c->system->law)->force(pull->law, 1, 0);
+    int64_t count = brio__intersector_find(&c->in, x, c->found, c->room, NULL), acting = 0;
+    count = BRIO_MIN(count, c->room);
+    for (int64_t i = 0; i < count; i++) {
         const BrioIntersection *at = &c->found[i];
         const int32_t vertex[] = {at->edge[0], at->edge[1], at->other[0], at->other[1],
                                   at->other[2]};
         double F[3], weight[5], speed[3] = {0};
         if (!is_pinch(c, at) || !pull_of(c, at, x, F, weight)) continue;
-        pinched++;
+        acting++;
         for (int k = 0; k < 5; k++) add_velocity(c->system, vertex[k], v, weight[k], speed);
         double rest = 1 / (1 + brio__dot3(speed, speed) / (pull->speed * pull->speed));
         for (int k = 0; k < 5; k++)
             for (int r = 0; r < 3; r++)
-                world[3 * (int64_t)vertex[k] + r] += pull->force * rest * weight[k] * F[r];
+                world[3 * (int64_t)vertex[k] + r] += force * rest * weight[k] * F[r];
     }
-    return pinched;
+    int64_t pairs = list_pairs(c, count);
+    for (int64_t i = 0; i < pairs; i++) acting += let_go(c, pull, x, v, c->pair[i], world);
+    return acting;
 }

@@ -1,5 +1,6 @@
 /* The lines along which a sheet intersects itself, and forces that shorten them where it is
- * pinched: how cloth that has passed through itself comes apart again [Volino2006]. */
+ * pinched [Volino2006] and let go of what repels itself across them: how cloth that has passed
+ * through itself comes apart again. */
 #ifndef BRIO_CONTOUR_H
 #define BRIO_CONTOUR_H
 
@@ -13,13 +14,14 @@ void brio__contour_free(BrioContour *contour);
 
 /* How strong the forces are. */
 typedef struct BrioContourPull {
-    double force; /* N: the largest, of an edge and a triangle that rest against each other */
-    double speed; /* m/s: half of it where they move against each other as fast as this */
+    const double
+        *law;     /* the parameters of contact: the forces are those that vertices repel with */
+    double speed; /* m/s: half of them where the two move against each other as fast as this */
 } BrioContourPull;
 
 /* Adds the forces at world positions x and velocities v of coordinates to `world`, three numbers
- * per world vertex. Returns how many pinched edges there are; if there are none, `world` stays
- * as it is. Allocates nothing. */
+ * per world vertex. Returns how many forces there are; if there are none, `world` stays as it
+ * is. Allocates nothing. */
 int64_t brio__contour_pull(BrioContour *contour, const BrioContourPull *pull, const double *x,
                            const double *v, double *world);
 

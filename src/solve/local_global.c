@@ -595,9 +595,9 @@ static BrioStatus begin_solves(const BrioProblem *p, BrioLocalGlobal *g, const d
     return BRIO_OK;
 }
 
-/* Sheets that are pinched where the step begins are pulled apart by constant forces f in it, at
- * most the largest that two vertices repel each other with: M target + s a f instead of M target.
- * Whether there are any. */
+/* Sheets that pass through themselves where the step begins are pulled apart, and what holds them
+ * lets go, by constant forces f in it, at most the largest that two vertices repel each other with:
+ * M target + s a f instead of M target. Whether there are any. */
 static bool pull_apart(const BrioProblem *p, BrioLocalGlobal *g)
 {
     const BrioSystem *system = g->system;
@@ -606,8 +606,7 @@ static bool pull_apart(const BrioProblem *p, BrioLocalGlobal *g)
     const double *param = p->state->param + system->contact_params;
     memset(g->world_pull, 0, 3 * (size_t)system->vertex_count * sizeof *g->world_pull);
     brio__system_positions(system, p->state, p->state->q, p->state->time, p->solver->x);
-    double self = param[BRIO_CONTACT_DHAT];
-    BrioContourPull pull = {param[BRIO_CONTACT_KAPPA] * self, self / SLOW};
+    BrioContourPull pull = {param, param[BRIO_CONTACT_DHAT] / SLOW};
     if (!brio__contour_pull(g->contour, &pull, p->solver->x, p->state->v, g->world_pull))
         return false;
     memset(g->pull, 0, 3 * (size_t)system->block_count * sizeof *g->pull);
