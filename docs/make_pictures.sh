@@ -49,7 +49,7 @@ plot integrators-spin.svg energy spinning-cube --integrators $methods --h 1/50 -
 plot integrators-momentum.svg angular-momentum spinning-cube --integrators $methods --h 1/50 --set time.end=2 --set "$small"
 plot integrators-ball.svg energy ball-soft --integrators $methods --set time.end=3 --set bodies.0.shape.cells=4
 plot integrators-cost.svg work-precision spinning-cube --integrators $methods,verlet,rk4 --h 1/25,1/50,1/100,1/200,1/400,1/800,1/1600 \
-    --reference rk4@1/10000 --set time.end=0.5 --set 'bodies.0.shape.cells=[4, 4, 4]' --threads 1
+    --reference rk4:1/10000 --set time.end=0.5 --set 'bodies.0.shape.cells=[4, 4, 4]' --threads 1
 
 # the wound-up bar: above with a-search, below with backward Euler
 run lively wound-bar --set integrator=a-search

@@ -194,6 +194,9 @@ static int run(int argc, char **argv)
     }
     if (status == BRIO_OK)
         status = comparison_read_lists(&c, copies[0], copies[1], copies[2], &error);
+    if (c.old_reference)
+        fprintf(stderr, "brio compare: --reference is written NAME:h now; NAME@h of version 0.1 "
+                        "still works in this version\n");
     if (status == BRIO_OK) status = load_scene(&c, &error);
     if (status == BRIO_OK) status = plan(&c, lists[2] != NULL, &error);
     if (status == BRIO_OK) status = open_folder(&c, &folder, &error);
