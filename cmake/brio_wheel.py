@@ -5,7 +5,7 @@
 A wheel is a zip with the package, and within it what it needs of the build:
 
     brio/*.py
-    brio/lib/libbrio_python.so    stripped, and libfyaml beside it if the library needs it
+    brio/lib/libbrio_python.so    stripped, and libfyaml next to it if the library needs it
     brio/bin/brio                 the program: a few lines over that library
     brio/share/brio/scenes        where library and program look for them
 

@@ -100,7 +100,7 @@ if command -v ffmpeg >/dev/null; then
     # the demo, moving: left backward Euler, right a-search
     run alive demo
     run dead demo --set integrator=backward-euler
-    "$brio" render "$work/dead" "$work/alive" -o "$work/demo.mp4" --quiet --size 480x480 --zoom 1.35 --target 0,0.72,0 --elevation 16
+    "$brio" render "$work/dead" "$work/alive" -o "$work/demo.mp4" --quiet --size 480x480 --energy --zoom 1.25 --target 0,0.62,0 --elevation 16
     palette="fps=12,scale=600:-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=96[p];[b][p]paletteuse=dither=bayer:bayer_scale=5"
     ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "$palette:diff_mode=rectangle" "$out/demo.gif"
     "$brio" render "$work/lively" "$work/dull" -o "$work/bar.mp4" --quiet --color strain --stamp --size 300x330 --zoom 0.82

@@ -138,8 +138,8 @@ static void kinds_of_bodies(void **state)
     assert_true(b.moved > 0.01);
 }
 
-/* A cube that bounces, alone and beside one that is distorted and spins: nobody pays for the other.
- * TOLERANCE 1e-9 m: Newton's, in another system of equations. */
+/* A cube that bounces, alone and next to one that is distorted and spins: nobody pays for the
+ * other. TOLERANCE 1e-9 m: Newton's, in another system of equations. */
 static void nobody_pays(void **state)
 {
     (void)state;

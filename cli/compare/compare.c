@@ -99,7 +99,7 @@ static int compare(Comparison *c, const BrioFolder *folder)
         ran += outcome != TRIAL_WAITING && outcome != TRIAL_REFUSED;
         complete += outcome != TRIAL_WAITING && outcome != TRIAL_STOPPED;
     }
-    BrioStatus status = comparison_measure_shares(c);
+    BrioStatus status = comparison_measure_fractions(c);
     if (status == BRIO_OK) status = comparison_measure_errors(c);
     if (status == BRIO_OK) comparison_measure_nearness(c);
     if (status != BRIO_OK) brio__error(&error, status, "%s", brio_status_text(status));

@@ -1,5 +1,5 @@
 /* The names of version 0.1, for one version: programs that use them compile, and the compiler names
- * the new ones. `brio.h` includes this file; define BRIO_NO_OLD_NAMES before to leave it out. Three
+ * the new ones. `brio.h` includes this file; define BRIO_NO_OLD_NAMES before to exclude it. Three
  * things of 0.1 have no old form: the members `standard`, `least` and `most` of BrioField (now
  * `default_value`, `min` and `max`), and a BrioObjective's `guess` as a plain vector.
  *

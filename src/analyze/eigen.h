@@ -27,7 +27,7 @@ typedef void BrioApply(void *context, const double *x, double *y);
 /* The eigenvalue of greatest modulus of a symmetric operator by the power method [Shinya2004], from
  * a fixed pseudo-random vector. Ends when the residual says that an eigenvalue lies within tol of
  * the Rayleigh quotient, relatively: |A x - theta x| <= tol |theta| for |x| = 1. That it is the
- * largest is then almost sure: the start has a share of every eigenvector, and shares of smaller
+ * largest is then almost sure: the start has a part of every eigenvector, and parts of smaller
  * ones fade by their ratio at each iteration. NOT_CONVERGED after `max` iterations (value is the
  * best so far, a lower bound of the modulus). `vector`, if not NULL, receives x. */
 BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double tol, int64_t max,

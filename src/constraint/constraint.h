@@ -77,7 +77,7 @@ struct BrioConstraintType {
      * conditions are linear. */
     void (*curvature)(const BrioConstraint *c, const double *y, const double *multiplier,
                       bool project, const BrioBlocks *to);
-    /* Values for tests, where the defaults leave conditions out. May be NULL. */
+    /* Values for tests, where the defaults omit conditions. May be NULL. */
     void (*sample)(double *values);
 };
 

@@ -31,7 +31,7 @@ typedef struct BrioDampingModel {
     const char *name, *summary, *citation;
     bool brakes_translation; /* a body in free fall notices it */
     bool brakes_rotation;
-    /* its Hessian is in blocks that come and go with contacts, and is summed before theirs */
+    /* its Hessian is in blocks that appear and vanish with contacts, and is summed before theirs */
     bool overlay;
     const BrioField *fields;
     /* Its own data in addition to its values; NULL: none. */

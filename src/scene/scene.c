@@ -71,7 +71,7 @@ static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *
     return brio__at_node(node, status, error, &inner);
 }
 
-/* Not every integrator goes with obstacles or constraints. */
+/* Not every integrator supports obstacles or constraints. */
 static BrioStatus check_integrator(BrioNode *root, const BrioScene *scene, BrioError *error)
 {
     BrioError inner = {0};

@@ -159,7 +159,7 @@ export default {
   colours: METHODS,
   seconds: 3,
   intro: `<p>A mass slides on ice, held by a spring. Nothing rubs, nothing brakes. Real physics
-    would let it swing for ever.</p>
+    would let it swing forever.</p>
     <p>A computer cannot follow it at every instant. It jumps from one picture to the next, here
     30 times a second. Each jump is a <em>time step</em>. There are several honest ways to take
     it. Three of them start side by side: <b class="t1">forward Euler</b>,
@@ -185,7 +185,7 @@ export default {
     'Press “Step” and watch single jumps: each one goes along a straight line.',
   ],
   why: `<p>The lower picture is the <em>phase plane</em>: position to the right, velocity
-    upwards. The true motion goes round the grey oval for ever. Distance from the centre is
+    upwards. The true motion goes round the grey oval forever. Distance from the centre is
     energy.</p>
     <p><b class="t1">Forward Euler</b> asks for the force at the <em>start</em> of a step and
     follows it in a straight line. On a curve, a straight line leads outside. So every step ends
