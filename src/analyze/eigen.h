@@ -18,7 +18,7 @@ void brio__eigenvalues_2(const double A[4], double re[2], double im[2]);
 /* All eigenvalues of a symmetric matrix, ascending, and orthonormal eigenvectors, which replace it:
  * row k of A belongs to value[k]. By LAPACK's divide and conquer if a LAPACK is loaded, otherwise
  * by the function that follows it: reflections to tridiagonal form, then implicit QL. Both on one
- * thread. Only the matrix as a whole being symmetric is relied on. */
+ * thread. The whole matrix must be symmetric. */
 BrioStatus brio__eigen_symmetric(int n, double *A, double *value);
 BrioStatus brio__eigen_symmetric_builtin(int n, double *A, double *value);
 

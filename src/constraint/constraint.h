@@ -19,7 +19,7 @@ typedef struct BrioPoint {
     double weight[4], fixed[3];
 } BrioPoint;
 
-/* Where a point of a joint is: who carries it, and its place. */
+/* A point of a joint: what carries it, and its position. */
 enum { BRIO_SIDE_A, BRIO_SIDE_B };
 enum {
     BRIO_PLACE_AT,     /* the point of the joint, or of that end */

@@ -82,8 +82,8 @@
 
 /* The energy of w - alpha dv is H(alpha) = P + 1/2 |w|^2 - alpha linear + alpha^2 square / 2. */
 
-/* Of an energy, as a fraction of those that it is a difference of: sums of many terms, of which
- * each has been rounded. */
+/* Round-off of a difference of energies, as a fraction of these: each is a sum of many rounded
+ * terms. */
 static const double ROUND_OFF = 1e-12;
 
 /* The root nearer 1 of H(alpha) = target, without cancellation; the vertex of the parabola if there

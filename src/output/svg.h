@@ -27,7 +27,7 @@ typedef struct BrioPlotSeries {
     int64_t count;
     const double *x; /* NULL: 0, 1, 2, ... */
     const double *y; /* NAN: a gap */
-    int colour;      /* 1, 2, ...: of the palette; 0: by its place among the series */
+    int colour;      /* 1, 2, ...: a colour of the palette; 0: by its index among the series */
     bool dashed;
 } BrioPlotSeries;
 

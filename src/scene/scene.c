@@ -1,5 +1,5 @@
 /* A scene as a whole: its file is parsed, its parts are read in order (each by the file that is
- * named after it), and the builder makes the system and the initial state of them. */
+ * named after it), and the builder creates the system and the initial state from them. */
 #include "bodies.h"
 #include "../sim/control.h"
 
