@@ -616,7 +616,7 @@ class Builder:
         used again, also if this fails.
 
         ``solver`` is a name, or a map with ``type``, ``linear``, ``tol``, ``max_iterations``,
-        ``linear_tol``, ``max_halvings``, ``iterations``, ``memory`` (docs/solvers.md); ``quality``
+        ``linear_tol``, ``max_halvings``, ``iterations``, ``memory`` (docs/scene.md); ``quality``
         is "preview", "film" or "exact".
         """
         found = lib.brio_integrator(integrator.encode())
