@@ -99,7 +99,7 @@ void energy_curve_draw(const EnergyCurve *curve, const double time[2], const dou
         draw_column(rgb, pitch, width, height, left + x, before, y, thick, top + tall);
         before = y;
     }
-    snprintf(text, sizeof text, "energy %.4g J", energy_at(curve, fmin(now, time[1])));
+    snprintf(text, sizeof text, "energy %#.4g J", energy_at(curve, fmin(now, time[1])));
     brio__text_draw(rgb, pitch, width, height, (float)left + 0.5f * size, (float)top + 1.5f * size,
                     size, WORDS, text);
 }

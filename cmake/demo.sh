@@ -30,7 +30,7 @@ trap 'kill $other 2>/dev/null || true' INT TERM
 "$brio" run scenes/demo.yaml -o "$out/a-search" --force --set integrator=a-search --threads 1
 wait $other
 echo
-view="--zoom 1.25 --target 0,0.62,0 --elevation 16"
+view="--zoom 1.2 --target 0,0.65,0 --elevation 16"
 if command -v ffmpeg >/dev/null 2>&1; then
     film="demo.mp4                     the film: both side by side"
     "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.mp4" --force --size 480x480 --energy $view
