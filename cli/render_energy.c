@@ -4,7 +4,6 @@
 #include "energy_table.h"
 
 #include "internal.h"
-#include "picture/font.h"
 
 enum { PANEL = 0xf2f4f7, CURVE = 0x1f5fa8, INITIAL = 0x8a929c, WORDS = 0x30343a };
 

@@ -145,6 +145,13 @@ static bool sets_compared(const char *set, const char *key)
 
 enum { INTEGRATORS, SIZES, REFERENCE, OUT, FORCE, SET, THREADS, QUIET, JSON, PLUGIN };
 
+static void say_old_words(const Comparison *c)
+{
+    if (c->old_reference)
+        fprintf(stderr, "brio compare: --reference is written NAME:h now; NAME@h of version 0.1 "
+                        "still works in this version\n");
+}
+
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_compare, .argc = argc, .argv = argv, .at = 1};
@@ -194,9 +201,7 @@ static int run(int argc, char **argv)
     }
     if (status == BRIO_OK)
         status = comparison_read_lists(&c, copies[0], copies[1], copies[2], &error);
-    if (c.old_reference)
-        fprintf(stderr, "brio compare: --reference is written NAME:h now; NAME@h of version 0.1 "
-                        "still works in this version\n");
+    say_old_words(&c);
     if (status == BRIO_OK) status = load_scene(&c, &error);
     if (status == BRIO_OK) status = plan(&c, lists[2] != NULL, &error);
     if (status == BRIO_OK) status = open_folder(&c, &folder, &error);
