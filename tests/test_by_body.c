@@ -296,7 +296,7 @@ static void refusals(void **state)
     char text[4096];
     snprintf(text, sizeof text, head, ", sparse: true", "", one, "", "");
     assert_int_equal(brio_sim_parse(text, strlen(text), "test", &sim, &error), BRIO_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "leave out sparse or by_body"));
+    assert_non_null(strstr(error.message, "remove sparse or by_body"));
     refused(
         parse(head, "", "", one, two,
               "constraints:\n  - {type: rod, a: {body: one, vertex: 26}, b: {body: two, vertex: "

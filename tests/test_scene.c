@@ -438,7 +438,7 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], axes: [x], script: {velocity: [1, 0, 0]}}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:27: bodies[0].fix[0]: coordinates that are fixed alone stand still: leave out "
+     "scene.yaml:4:27: bodies[0].fix[0]: coordinates that are fixed alone do not move: remove "
      "axes, or script and sequence"},
     {"an axis that nobody knows",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "

@@ -312,7 +312,7 @@ static BrioStatus search_check(const double *values, unsigned *traits, char *rea
     int count = (int)decay[0];
     if (by_body == 1 && sparse != 0)
         return snprintf(reason, size,
-                        "sparse counts the steps of all bodies together: leave out "
+                        "sparse counts the steps of all bodies together: remove "
                         "sparse or by_body"),
                BRIO_ERROR_INPUT;
     if (values[0] > values[1])

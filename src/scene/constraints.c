@@ -194,7 +194,7 @@ static BrioStatus read_stitch(BrioNode *node, BrioBuilder *builder, BrioError *e
     if (list && list->count == 0)
         return brio__node_error(list, error,
                                 "there are no vertices: remove vertices to use all that are near "
-                                "enough, or leave out the stitches");
+                                "enough, or remove the stitches");
     if (list) {
         vertices = brio__calloc((size_t)list->count + 1, sizeof *vertices);
         if (!vertices) return brio__no_memory(error);
