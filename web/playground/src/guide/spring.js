@@ -144,7 +144,9 @@ class Spring extends Experiment {
         dot(g, at(r.trail.at(-1)), 6, colours[i]);
       });
     });
-    words(g, 'grey: the true motion', [box.left + box.width, box.top + box.height + 30], {
+    // on a phone the label of the axis needs the room below
+    const below = narrow ? 14 : box.height + 30;
+    words(g, 'grey: the true motion', [box.left + box.width, box.top + below], {
       fill: css('--soft'),
       size: 12,
       align: 'right',
