@@ -292,8 +292,8 @@ static int frames_of(int count, double h, double off)
     return frames;
 }
 
-/* Sixty frames a second of steps that are no shorter than a frame, whatever their jitter: two may
- * be lost until it is known. Of shorter steps no more than that, and one at the start. */
+/* Steps of 1/60 s give sixty frames a second, whatever their jitter: two may be lost until it is
+ * known. Shorter steps give the same, and one more at the start. */
 static void paces(void **unused)
 {
     (void)unused;
