@@ -61,6 +61,8 @@ static void usage(void **state)
     (void)state;
     assert_int_equal(BRIO("reproduce", "--all")->code, 2);
     assert_int_equal(BRIO("reproduce", "--report", "x")->code, 2);
+    assert_int_equal(BRIO("reproduce", "gentle2025-phase", "--report", "x", "--json")->code, 2);
+    assert_int_equal(BRIO("reproduce", "gentle2025-phas", "--report", "x")->code, 2);
     assert_int_equal(BRIO("reproduce", "--all", "--report", "x", "gentle2025-phase")->code, 2);
     assert_int_equal(access("x", F_OK), -1);
 }
@@ -135,6 +137,18 @@ static void page(void **state)
     assert_non_null(strstr(md, "a \\| b <c>"));
     assert_non_null(strstr(md, "### dinev2018-fig18"));
     free(html);
+    free(md);
+    /* one result is renewed; the others, of another commit too, stay on the page */
+    write_text("all/gentle2025-cloth.json",
+               "{\"commit\": \"older\", \"lines\": [], \"met\": 7, \"missed\": 0, "
+               "\"refuted\": 0, \"seconds\": 1, \"cpu_seconds\": 3}");
+    o = BRIO("reproduce", "gentle2025-phase", "--report", "all");
+    assert_int_equal(o->code, 0);
+    md = read_all("all/reproduction.md", NULL);
+    assert_non_null(md);
+    assert_non_null(strstr(md, "7 met, 0 missed, 0 refuted; 1.0 s (CPU 3.0 s); commit older."));
+    assert_non_null(strstr(md, "| forward Euler moves out in every step |"));
+    assert_non_null(strstr(md, "| you2026-table1 | a \\| b <c> |"));
     free(md);
     brio__tree_free(one);
     brio__tree_free(list);
