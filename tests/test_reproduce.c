@@ -27,7 +27,7 @@ static void errata(void **state)
     const Outcome *o = BRIO("reproduce", "you2026-collisions", "--json");
     assert_int_equal(o->code, 0);
     BrioNode *root = parsed(o->out);
-    assert_int_equal(count_of(root, "met"), 9);
+    assert_int_equal(count_of(root, "met"), 14);
     assert_int_equal(count_of(root, "missed"), 0);
     assert_int_equal(count_of(root, "refuted"), 2);
     brio__tree_free(root);

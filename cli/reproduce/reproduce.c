@@ -403,6 +403,7 @@ static int reproduce(Report *r)
         brio__json_text(json, "paper", brio__citation(r->what->paper));
         brio__json_text(json, "commit", reproduction_commit());
         brio__json_text(json, "date", date);
+        if (r->fine) brio__json_text(json, "with", "--fine");
         if (r->what->chosen) brio__json_text(json, "chosen", r->what->chosen);
         brio__json_open(json, "lines", '[');
     }
@@ -566,10 +567,10 @@ static const Option options[] = {
     [FINE] = {"--fine", 0, NULL,
               "Also run what takes hours: references at short steps, runs whose figures are "
               "stored."},
-    [ONLY] = {"--only", 0, "WORDS",
-              "Run only the parts with these words in their headings; for brio-momentum, "
-              "brio-where and brio-unfinished."},
-    [ALL] = {"--all", 0, NULL, "All of them, one after another (about two hours)."},
+    [ONLY] =
+        {"--only", 0, "WORDS",
+         "Run only the parts with these words in their headings, where a reproduction has parts."},
+    [ALL] = {"--all", 0, NULL, "All of them, one after another (about an hour of processor time)."},
     [REPORT] = {"--report", 0, "FOLDER",
                 "Write results, plots and one page of all claims there. With a NAME: run that one, "
                 "and keep the other results of the folder."},

@@ -30,6 +30,23 @@ static const struct {
 #undef UNTESTED
 };
 
+/* Why a line is missed. */
+static const struct {
+    const char *reproduction, *words, *cause;
+} causes[] = {
+#define CAUSE(reproduction, words, cause) {reproduction, words, cause},
+#include "causes.def"
+#undef CAUSE
+};
+
+static const char *cause_of(const char *reproduction, const char *claim)
+{
+    for (int i = 0; i < (int)BRIO_COUNT(causes); i++)
+        if (!strcmp(causes[i].reproduction, reproduction) && strstr(claim, causes[i].words))
+            return causes[i].cause;
+    return "not known";
+}
+
 /* ---- reading ---------------------------------------------------------------------------- */
 
 static const char *text_of(BrioNode *map, const char *key)
@@ -120,8 +137,14 @@ static void heading(Page *p, int level, const char *text)
         fprintf(p->file, "\n%.*s %s\n\n", level, "####", text);
 }
 
-/* Markdown in lines of at most 100 columns, where words allow it. No line begins with a mark or a
- * number, which could begin a list. */
+/* Whether a line of Markdown may begin with it: not a mark, nor a number that begins a list. */
+static bool may_begin(const char *word, size_t length)
+{
+    return !strchr("-+*#>|=", word[0]) && !(isdigit((unsigned char)word[0]) &&
+                                            (word[length - 1] == '.' || word[length - 1] == ')'));
+}
+
+/* Markdown in lines of at most 100 columns, where words allow it. */
 static void paragraph(Page *p, const char *text)
 {
     if (p->html) {
@@ -130,8 +153,7 @@ static void paragraph(Page *p, const char *text)
     }
     for (size_t column = 0; *text; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");
-        bool starts = isalpha((unsigned char)text[0]) || text[0] == '(' || text[0] == '`';
-        if (column && starts && column + 1 + length > 100) {
+        if (column && column + 1 + length > 100 && may_begin(text, length)) {
             fputc('\n', p->file);
             column = 0;
         } else if (column) {
@@ -246,9 +268,10 @@ static void made(const Entry *entry, char *text, size_t size)
         seconds_text(c->cpu, cpu + 6, sizeof cpu - 8);
         strncat(cpu, ")", sizeof cpu - strlen(cpu) - 1);
     }
-    snprintf(text, size, "%d met, %d missed, %d refuted; %s%s; %s%scommit %s.", c->met, c->missed,
-             c->refuted, wall, cpu, text_of(entry->root, "date"),
-             text_of(entry->root, "date")[0] ? ", " : "", text_of(entry->root, "commit"));
+    const char *with = text_of(entry->root, "with"), *date = text_of(entry->root, "date");
+    snprintf(text, size, "%d met, %d missed, %d refuted; %s%s%s%s; %s%scommit %s.", c->met,
+             c->missed, c->refuted, wall, cpu, with[0] ? ", run with " : "", with, date,
+             date[0] ? ", " : "", text_of(entry->root, "commit"));
 }
 
 static void number_text(double value, char text[32])
@@ -282,7 +305,7 @@ static void claims(Page *p, const Entry *entry)
 
 static void missed(Page *p, const Entry *entry, int count)
 {
-    static const char *const head[] = {"experiment", "claim", "paper", "brio", "limit"};
+    static const char *const head[] = {"experiment", "claim", "paper", "brio", "limit", "cause"};
     heading(p, 2, "Missed");
     table_begin(p, head, BRIO_COUNT(head));
     for (int k = 0; k < count; k++) {
@@ -293,8 +316,9 @@ static void missed(Page *p, const Entry *entry, int count)
             if (strcmp(text_of(line, "verdict"), "MISSED") != 0) continue;
             number_text(real_of(line, "paper"), paper);
             number_text(real_of(line, "ours"), ours);
-            const char *cells[] = {entry[k].what->name, text_of(line, "what"), paper, ours,
-                                   text_of(line, "limit")};
+            const char *claim = text_of(line, "what"), *name = entry[k].what->name;
+            const char *cells[] = {
+                name, claim, paper, ours, text_of(line, "limit"), cause_of(name, claim)};
             row(p, cells, BRIO_COUNT(cells), false);
         }
     }
