@@ -7,7 +7,7 @@
 
 enum { MAX_FRAMES = 600, MAX_SETS = 6 };
 
-/* What is remembered of a run; index 0 is the first state. */
+/* What is remembered of a run; index 0 is the initial state. */
 typedef struct Film {
     int frames; /* that were done */
     double height[MAX_FRAMES + 1], kinetic[MAX_FRAMES + 1], total[MAX_FRAMES + 1];

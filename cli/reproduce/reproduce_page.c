@@ -258,7 +258,7 @@ static void not_tested(Page *p, const Entry *entry, int count)
 }
 
 /* A line of dates and commits: results of one folder may be of several. */
-static void made(const Entry *entry, char *text, size_t size)
+static void origin_of(const Entry *entry, char *text, size_t size)
 {
     char wall[32], cpu[48] = "";
     const Counts *c = &entry->counts;
@@ -337,7 +337,7 @@ static void one(Page *p, const Entry *entry)
         snprintf(text, sizeof text, "Chosen by us: %s.", entry->what->chosen);
         paragraph(p, text);
     }
-    made(entry, text, sizeof text);
+    origin_of(entry, text, sizeof text);
     paragraph(p, text);
     claims(p, entry);
 }

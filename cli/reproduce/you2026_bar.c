@@ -379,7 +379,7 @@ static void searching(Report *r)
                  "likewise: |v_4 - min(V, a (a - (a - 1) beta))|, a = alpha_max, beta <= 0.9");
 }
 
-/* The barrier in place of the spring: "very similar behavior", for all methods. */
+/* The barrier instead of the spring: "very similar behavior", for all methods. */
 static void barrier(Report *r)
 {
     static const char ipc[] = "{type: ipc, dhat: 1e-3, kappa: 1e10}";

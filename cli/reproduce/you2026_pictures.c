@@ -80,10 +80,11 @@ static void figure2(Report *r)
                    "then on a slope "
                    "of tan 10 = 0.18 friction of 0.25 holds a column, and of 0.1 does not.");
     for (int m = 0; m < 2; m++) {
-        Column held = stand(r, methods[m], mu), sliding = stand(r, methods[m], less);
-        report_bound(r, 1e3 * held.base, -1.5, 1.5, "%s, mu = 0.25: the lowest cube moves by, mm",
+        Column sticks = stand(r, methods[m], mu), sliding = stand(r, methods[m], less);
+        report_bound(r, 1e3 * sticks.base, -1.5, 1.5, "%s, mu = 0.25: the lowest cube moves by, mm",
                      name[m]);
-        report_bound(r, 1e3 * held.slip, 0, 1.5, "%s, mu = 0.25: slip of neighbours, mm", name[m]);
+        report_bound(r, 1e3 * sticks.slip, 0, 1.5, "%s, mu = 0.25: slip of neighbours, mm",
+                     name[m]);
         report_bound(r, 1e3 * sliding.base, 10, INFINITY, "%s, mu = 0.1: it slides, mm (%.0f)",
                      name[m], 500 * 9.8 * (sin(slope) - less * cos(slope)) * t * t);
     }
