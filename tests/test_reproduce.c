@@ -100,6 +100,28 @@ static void scene_absent(void **state)
     free(before);
 }
 
+/* Causes and stored figures name reproductions that exist. */
+static void tables(void **state)
+{
+    static const char *const names[] = {
+#define CAUSE(reproduction, words, cause) reproduction,
+#include "../cli/reproduce/causes.def"
+#undef CAUSE
+#define STORED(reproduction, key, value, date, commit) reproduction,
+#include "../cli/reproduce/stored.def"
+#undef STORED
+    };
+    (void)state;
+    BrioNode *list = parsed(BRIO("reproduce", "list", "--json")->out);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        bool found = false;
+        for (int i = 0; i < list->count; i++)
+            found |= !strcmp(names[k], brio__node_get(list->child[i], "name")->text);
+        if (!found) fail_msg("no reproduction \"%s\"", names[k]);
+    }
+    brio__tree_free(list);
+}
+
 /* Every entry but one has a result of this commit, so --resume runs that one and makes the page. */
 static void page(void **state)
 {
@@ -148,7 +170,7 @@ static void page(void **state)
     assert_non_null(md);
     assert_non_null(strstr(md, "7 met, 0 missed, 0 refuted; 1.0 s (CPU 3.0 s); commit older."));
     assert_non_null(strstr(md, "| forward Euler moves out in every step |"));
-    assert_non_null(strstr(md, "| you2026-table1 | a \\| b <c> |"));
+    assert_non_null(strstr(md, "| you2026-table1 | a \\| b <c> | 1.5 |  |  | not known |"));
     free(md);
     brio__tree_free(one);
     brio__tree_free(list);
@@ -158,7 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errata),       cmocka_unit_test(results), cmocka_unit_test(usage),
-        cmocka_unit_test(scene_absent), cmocka_unit_test(page),
+        cmocka_unit_test(scene_absent), cmocka_unit_test(tables),  cmocka_unit_test(page),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
