@@ -10,7 +10,7 @@
 
 typedef struct Counts {
     int entries, met, missed, refuted, numbers;
-    double seconds, cpu;
+    double seconds; /* of the processor; on the clock, if that is not known */
 } Counts;
 
 /* A reproduction and the tree of its file; root NULL: it has not been run. */
@@ -93,8 +93,8 @@ static void read_entry(const char *folder, const Reproduction *what, Entry *entr
                              .met = (int)real_of(entry->root, "met"),
                              .missed = (int)real_of(entry->root, "missed"),
                              .refuted = (int)real_of(entry->root, "refuted"),
-                             .seconds = real_of(entry->root, "seconds"),
-                             .cpu = real_of(entry->root, "cpu_seconds")};
+                             .seconds = real_of(entry->root, "cpu_seconds")};
+    if (isnan(entry->counts.seconds)) entry->counts.seconds = real_of(entry->root, "seconds");
     BrioNode *lines = brio__node_get(entry->root, "lines");
     for (int i = 0; i < lines->count; i++)
         if (text_of(lines->child[i], "what")[0] && !text_of(lines->child[i], "verdict")[0])
@@ -104,8 +104,7 @@ static void read_entry(const char *folder, const Reproduction *what, Entry *entr
 static Counts add(Counts a, Counts b)
 {
     return (Counts){a.entries + b.entries, a.met + b.met,         a.missed + b.missed,
-                    a.refuted + b.refuted, a.numbers + b.numbers, a.seconds + b.seconds,
-                    a.cpu + b.cpu};
+                    a.refuted + b.refuted, a.numbers + b.numbers, a.seconds + b.seconds};
 }
 
 /* ---- writing, in both forms ------------------------------------------------------------- */
@@ -260,18 +259,13 @@ static void not_tested(Page *p, const Entry *entry, int count)
 /* A line of dates and commits: results of one folder may be of several. */
 static void origin_of(const Entry *entry, char *text, size_t size)
 {
-    char wall[32], cpu[48] = "";
+    char time[32];
     const Counts *c = &entry->counts;
-    seconds_text(c->seconds, wall, sizeof wall);
-    if (!isnan(c->cpu)) {
-        memcpy(cpu, " (CPU ", 7);
-        seconds_text(c->cpu, cpu + 6, sizeof cpu - 8);
-        strncat(cpu, ")", sizeof cpu - strlen(cpu) - 1);
-    }
+    seconds_text(c->seconds, time, sizeof time);
     const char *with = text_of(entry->root, "with"), *date = text_of(entry->root, "date");
-    snprintf(text, size, "%d met, %d missed, %d refuted; %s%s%s%s; %s%scommit %s.", c->met,
-             c->missed, c->refuted, wall, cpu, with[0] ? ", run with " : "", with, date,
-             date[0] ? ", " : "", text_of(entry->root, "commit"));
+    snprintf(text, size, "%d met, %d missed, %d refuted; %s%s%s; %s%scommit %s.", c->met, c->missed,
+             c->refuted, time, with[0] ? ", run with " : "", with, date, date[0] ? ", " : "",
+             text_of(entry->root, "commit"));
 }
 
 static void number_text(double value, char text[32])
