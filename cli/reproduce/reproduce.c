@@ -133,6 +133,8 @@ void report_bound(Report *r, double ours, double min, double max, const char *fo
     char limit[64];
     if (isinf(min))
         snprintf(limit, sizeof limit, "at most %.4g", max);
+    else if (isinf(max) && min == nextafter(0, 1))
+        snprintf(limit, sizeof limit, "above 0");
     else if (isinf(max))
         snprintf(limit, sizeof limit, "at least %.4g", min);
     else
