@@ -136,11 +136,11 @@ static void heading(Page *p, int level, const char *text)
         fprintf(p->file, "\n%.*s %s\n\n", level, "####", text);
 }
 
-/* Whether a line of Markdown may begin with it: not a mark, nor a number that begins a list. */
+/* Whether a line of Markdown may begin with it: not with what begins a list, heading or quote. */
 static bool may_begin(const char *word, size_t length)
 {
-    return !strchr("-+*#>|=", word[0]) && !(isdigit((unsigned char)word[0]) &&
-                                            (word[length - 1] == '.' || word[length - 1] == ')'));
+    if (strchr("#>|=", word[0]) || (length == 1 && strchr("-+*", word[0]))) return false;
+    return !isdigit((unsigned char)word[0]) || (word[length - 1] != '.' && word[length - 1] != ')');
 }
 
 /* Markdown in lines of at most 100 columns, where words allow it. */
