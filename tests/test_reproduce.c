@@ -27,7 +27,7 @@ static void errata(void **state)
     const Outcome *o = BRIO("reproduce", "you2026-collisions", "--json");
     assert_int_equal(o->code, 0);
     BrioNode *root = parsed(o->out);
-    assert_int_equal(count_of(root, "met"), 9);
+    assert_int_equal(count_of(root, "met"), 14);
     assert_int_equal(count_of(root, "missed"), 0);
     assert_int_equal(count_of(root, "refuted"), 2);
     brio__tree_free(root);
@@ -61,6 +61,8 @@ static void usage(void **state)
     (void)state;
     assert_int_equal(BRIO("reproduce", "--all")->code, 2);
     assert_int_equal(BRIO("reproduce", "--report", "x")->code, 2);
+    assert_int_equal(BRIO("reproduce", "gentle2025-phase", "--report", "x", "--json")->code, 2);
+    assert_int_equal(BRIO("reproduce", "gentle2025-phas", "--report", "x")->code, 2);
     assert_int_equal(BRIO("reproduce", "--all", "--report", "x", "gentle2025-phase")->code, 2);
     assert_int_equal(access("x", F_OK), -1);
 }
@@ -96,6 +98,28 @@ static void scene_absent(void **state)
     else
         unsetenv("BRIO_PROGRAM");
     free(before);
+}
+
+/* Causes and stored figures name reproductions that exist. */
+static void tables(void **state)
+{
+    static const char *const names[] = {
+#define CAUSE(reproduction, words, cause) reproduction,
+#include "../cli/reproduce/causes.def"
+#undef CAUSE
+#define STORED(reproduction, key, value, date, commit) reproduction,
+#include "../cli/reproduce/stored.def"
+#undef STORED
+    };
+    (void)state;
+    BrioNode *list = parsed(BRIO("reproduce", "list", "--json")->out);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        bool found = false;
+        for (int i = 0; i < list->count; i++)
+            found |= !strcmp(names[k], brio__node_get(list->child[i], "name")->text);
+        if (!found) fail_msg("no reproduction \"%s\"", names[k]);
+    }
+    brio__tree_free(list);
 }
 
 /* Every entry but one has a result of this commit, so --resume runs that one and makes the page. */
@@ -136,6 +160,18 @@ static void page(void **state)
     assert_non_null(strstr(md, "### dinev2018-fig18"));
     free(html);
     free(md);
+    /* one result is renewed; the others, of another commit too, stay on the page */
+    write_text("all/gentle2025-cloth.json",
+               "{\"commit\": \"older\", \"lines\": [], \"met\": 7, \"missed\": 0, "
+               "\"refuted\": 0, \"seconds\": 1, \"cpu_seconds\": 3}");
+    o = BRIO("reproduce", "gentle2025-phase", "--report", "all");
+    assert_int_equal(o->code, 0);
+    md = read_all("all/reproduction.md", NULL);
+    assert_non_null(md);
+    assert_non_null(strstr(md, "7 met, 0 missed, 0 refuted; 3.0 s; commit older."));
+    assert_non_null(strstr(md, "| forward Euler moves out in every step |"));
+    assert_non_null(strstr(md, "| you2026-table1 | a \\| b <c> | 1.5 |  |  | not known |"));
+    free(md);
     brio__tree_free(one);
     brio__tree_free(list);
 }
@@ -144,7 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errata),       cmocka_unit_test(results), cmocka_unit_test(usage),
-        cmocka_unit_test(scene_absent), cmocka_unit_test(page),
+        cmocka_unit_test(scene_absent), cmocka_unit_test(tables),  cmocka_unit_test(page),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -285,6 +285,7 @@ OTHER_TABLES = {
     "src/energy/presets.def": "materials with values: a line is all",
     "src/energy/obstacles.def": "includes headers, which no other source may name",
     "cli/reproduce/untested.def": "claims of papers that no reproduction judges: a line is all",
+    "cli/reproduce/causes.def": "why lines are missed: a line is all",
     "cli/reproduce/stored.def": "figures of long runs, which the program writes",
 }
 

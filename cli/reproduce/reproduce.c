@@ -45,6 +45,7 @@ struct Report {
     int met, missed, refuted;
     char absent[128]; /* a scene that should have shipped with this program; "": none */
     double started, shown;
+    double cpu; /* s of processor time when it began */
 };
 
 /* ---- lines ------------------------------------------------------------------------------ */
@@ -132,6 +133,8 @@ void report_bound(Report *r, double ours, double min, double max, const char *fo
     char limit[64];
     if (isinf(min))
         snprintf(limit, sizeof limit, "at most %.4g", max);
+    else if (isinf(max) && min == nextafter(0, 1))
+        snprintf(limit, sizeof limit, "above 0");
     else if (isinf(max))
         snprintf(limit, sizeof limit, "at least %.4g", min);
     else
@@ -378,11 +381,22 @@ static void list_all(bool as_json)
     if (as_json) brio__json_close(&json, ']');
 }
 
+/* Processor time of all threads, s. */
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0
+               ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec
+               : NAN;
+}
+
 /* One reproduction: its lines, then its counts. */
 static int reproduce(Report *r)
 {
-    char wall[32];
+    char wall[32], date[32] = "";
+    time_t today = time(NULL);
     BrioJson *json = r->json;
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&today));
     r->met = r->missed = r->refuted = 0;
     r->absent[0] = 0;
     if (json) {
@@ -390,6 +404,8 @@ static int reproduce(Report *r)
         brio__json_text(json, "name", r->what->name);
         brio__json_text(json, "paper", brio__citation(r->what->paper));
         brio__json_text(json, "commit", reproduction_commit());
+        brio__json_text(json, "date", date);
+        if (r->fine) brio__json_text(json, "with", "--fine");
         if (r->what->chosen) brio__json_text(json, "chosen", r->what->chosen);
         brio__json_open(json, "lines", '[');
     }
@@ -404,6 +420,7 @@ static int reproduce(Report *r)
         }
     }
     r->started = r->shown = brio__seconds();
+    r->cpu = cpu_seconds();
     r->what->run(r);
     progress_clear();
     double seconds = brio__seconds() - r->started;
@@ -415,6 +432,7 @@ static int reproduce(Report *r)
         brio__json_integer(json, "refuted", r->refuted);
         if (r->absent[0]) brio__json_text(json, "absent", r->absent);
         brio__json_real(json, "seconds", seconds);
+        brio__json_real(json, "cpu_seconds", cpu_seconds() - r->cpu);
         brio__json_close(json, '}');
     }
     if (r->absent[0])
@@ -428,50 +446,74 @@ static int reproduce(Report *r)
     return r->missed ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* All of them, each into FOLDER/NAME.json, and the page of what the folder then holds. The page is
+/* r->what into FOLDER/NAME.json. */
+static BrioStatus reproduce_into(Report *r, BrioFolder *folder, int *result, BrioError *error)
+{
+    char name[128];
+    FILE *file;
+    snprintf(name, sizeof name, "%s.json", r->what->name);
+    BrioStatus status = brio__replace_begin(folder, name, &file, error);
+    if (status != BRIO_OK) return status;
+    BrioJson json = {.file = file};
+    r->json = &json;
+    *result = reproduce(r);
+    if (*result == EXIT_USAGE) {
+        brio__replace_cancel(folder, name, file);
+        return BRIO_OK;
+    }
+    puts("");
+    return brio__replace_end(folder, name, file, true, error);
+}
+
+/* One of them, or all if r->what is NULL, and the page of what the folder then holds. The page is
  * renewed after each one, and --resume keeps those that this commit has made already. */
-static int reproduce_all(Report *r, bool resume)
+static int reproduce_page(Report *r, bool resume)
 {
     BrioFolder folder = {.fd = -1};
     BrioError error = {0};
-    int exit = EXIT_DONE;
+    const Reproduction *only = r->what;
+    int exit = EXIT_DONE, result = EXIT_DONE;
     BrioStatus status = brio__folder_open(r->out, true, &folder, &error);
     for (int i = 0; status == BRIO_OK && reproduction_at(i); i++) {
         char name[128];
-        FILE *file;
         r->what = reproduction_at(i);
         snprintf(name, sizeof name, "%s.json", r->what->name);
+        if (only && r->what != only) continue;
         if (resume && reproduction_is_done(r->out, name)) continue;
-        status = brio__replace_begin(&folder, name, &file, &error);
-        if (status != BRIO_OK) break;
-        BrioJson json = {.file = file};
-        r->json = &json;
-        int result = reproduce(r);
-        if (result == EXIT_USAGE) {
-            brio__replace_cancel(&folder, name, file);
-            brio__folder_close(&folder);
-            return result;
-        }
+        status = reproduce_into(r, &folder, &result, &error);
+        if (result == EXIT_USAGE) break;
         if (result != EXIT_DONE) exit = EXIT_FAILED;
-        puts("");
-        status = brio__replace_end(&folder, name, file, true, &error);
         if (status == BRIO_OK) status = reproduction_page(&folder, &error);
     }
-    if (status == BRIO_OK) status = reproduction_page(&folder, &error);
+    if (status == BRIO_OK && result != EXIT_USAGE) status = reproduction_page(&folder, &error);
     brio__folder_close(&folder);
     if (status != BRIO_OK) return say_error(&error, EXIT_FAILED);
+    if (result == EXIT_USAGE) return result;
     printf("%s/reproduction.html and reproduction.md have all of it.\n", r->out);
     return exit;
+}
+
+static const Reproduction *find_reproduction(const char *name, int *exit)
+{
+    const char *names[128];
+    const Reproduction *found = NULL;
+    int count = 0;
+    for (; count < (int)BRIO_COUNT(names) && reproduction_at(count); count++) {
+        names[count] = reproduction_at(count)->name;
+        if (!strcmp(names[count], name)) found = reproduction_at(count);
+    }
+    if (!found) *exit = unknown_name(&command_reproduce, "reproduction", name, names, count);
+    return found;
 }
 
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_reproduce, .argc = argc, .argv = argv, .at = 1};
-    const char *name = NULL, *names[128];
+    const char *name = NULL;
     bool as_json = false, all = false, resume = false;
     const char *page = NULL;
     Report r = {0};
-    int option, count = 0;
+    int option, exit;
     int64_t threads;
     while ((option = argument_next(&a)) != ARGUMENT_END) switch (option) {
         case OUT: r.out = a.value; break;
@@ -495,27 +537,27 @@ static int run(int argc, char **argv)
         default: return a.exit;
         }
     r.words = !as_json;
-    if (all || page) {
-        if (!all || !page || name || as_json || r.out || r.only)
-            return usage_error(a.command, "--all and --report FOLDER go together, without a name");
-        r.out = page;
-        r.force = true; /* plots of an earlier time, in a folder that the user named for them */
-        return reproduce_all(&r, resume);
-    }
-    if (!name || !strcmp(name, "list")) {
+    if (all ? !page || name : page && !name)
+        return usage_error(a.command, "--all needs --report FOLDER and no name; --report FOLDER "
+                                      "needs --all or a name");
+    if (page && (as_json || r.out || r.only))
+        return usage_error(a.command, "--report FOLDER goes without --json, --out and --only");
+    if (!page && (!name || !strcmp(name, "list"))) {
         list_all(as_json);
         return EXIT_DONE;
     }
-    for (; count < (int)BRIO_COUNT(names) && reproduction_at(count); count++) {
-        names[count] = reproduction_at(count)->name;
-        if (!strcmp(names[count], name)) r.what = reproduction_at(count);
+    r.what = all ? NULL : find_reproduction(name, &exit);
+    if (!all && !r.what) return exit;
+    if (page) {
+        r.out = page;
+        r.force = true; /* plots of an earlier time, in a folder that the user named for them */
+        return reproduce_page(&r, resume);
     }
-    if (!r.what) return unknown_name(a.command, "reproduction", name, names, count);
     if (r.only && !r.what->parts)
         return usage_error(a.command, "%s has no parts to choose from; remove --only", name);
     BrioJson json = {.file = stdout};
     r.json = as_json ? &json : NULL;
-    int exit = reproduce(&r);
+    exit = reproduce(&r);
     if (r.only && !r.parts)
         return usage_error(a.command, "%s has no part with \"%s\" in its heading", name, r.only);
     return exit;
@@ -527,13 +569,13 @@ static const Option options[] = {
     [FINE] = {"--fine", 0, NULL,
               "Also run what takes hours: references at short steps, runs whose figures are "
               "stored."},
-    [ONLY] = {"--only", 0, "WORDS",
-              "Run only the parts with these words in their headings; for brio-momentum, "
-              "brio-where and brio-unfinished."},
-    [ALL] = {"--all", 0, NULL, "All of them, one after another (about two hours)."},
+    [ONLY] =
+        {"--only", 0, "WORDS",
+         "Run only the parts with these words in their headings, where a reproduction has parts."},
+    [ALL] = {"--all", 0, NULL, "All of them, one after another (about an hour of processor time)."},
     [REPORT] = {"--report", 0, "FOLDER",
-                "With --all: write results, plots and one page of all claims there, and update "
-                "them during the run."},
+                "Write results, plots and one page of all claims there. With a NAME: run that one, "
+                "and keep the other results of the folder."},
     [RESUME] = {"--resume", 'r', NULL,
                 "With --all: keep results of this version that are already "
                 "in FOLDER."},
@@ -547,7 +589,8 @@ const Command command_reproduce = {
     .name = "reproduce",
     .summary = "Compare a table or figure of a paper with our numbers.",
     .synopsis =
-        "[list]\nNAME [-o FOLDER] [--fine] [--only WORDS]\n--all --report FOLDER [--resume]",
+        "[list]\nNAME [-o FOLDER] [--fine] [--only WORDS]\nNAME --report FOLDER [--fine]\n--all "
+        "--report FOLDER [--resume] [--fine]",
     .about = "Repeats the experiment and prints the paper's figure next to ours, with the "
              "tolerance and a verdict for each line. The exit code is 1 if a line is missed, and "
              "2 if a scene that it needs is not there. The first lines say which values the paper "

@@ -5,11 +5,12 @@
 
 #include "commands.h"
 
+#include <ctype.h>
 #include <string.h>
 
 typedef struct Counts {
     int entries, met, missed, refuted, numbers;
-    double seconds;
+    double seconds; /* of the processor; on the clock, if that is not known */
 } Counts;
 
 /* A reproduction and the tree of its file; root NULL: it has not been run. */
@@ -28,6 +29,23 @@ static const struct {
 #include "untested.def"
 #undef UNTESTED
 };
+
+/* Why a line is missed. */
+static const struct {
+    const char *reproduction, *words, *cause;
+} causes[] = {
+#define CAUSE(reproduction, words, cause) {reproduction, words, cause},
+#include "causes.def"
+#undef CAUSE
+};
+
+static const char *cause_of(const char *reproduction, const char *claim)
+{
+    for (int i = 0; i < (int)BRIO_COUNT(causes); i++)
+        if (!strcmp(causes[i].reproduction, reproduction) && strstr(claim, causes[i].words))
+            return causes[i].cause;
+    return "not known";
+}
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
@@ -75,7 +93,8 @@ static void read_entry(const char *folder, const Reproduction *what, Entry *entr
                              .met = (int)real_of(entry->root, "met"),
                              .missed = (int)real_of(entry->root, "missed"),
                              .refuted = (int)real_of(entry->root, "refuted"),
-                             .seconds = real_of(entry->root, "seconds")};
+                             .seconds = real_of(entry->root, "cpu_seconds")};
+    if (isnan(entry->counts.seconds)) entry->counts.seconds = real_of(entry->root, "seconds");
     BrioNode *lines = brio__node_get(entry->root, "lines");
     for (int i = 0; i < lines->count; i++)
         if (text_of(lines->child[i], "what")[0] && !text_of(lines->child[i], "verdict")[0])
@@ -117,12 +136,34 @@ static void heading(Page *p, int level, const char *text)
         fprintf(p->file, "\n%.*s %s\n\n", level, "####", text);
 }
 
+/* Whether a line of Markdown may begin with it: not with what begins a list, heading or quote. */
+static bool may_begin(const char *word, size_t length)
+{
+    if (strchr("#>|=", word[0]) || (length == 1 && strchr("-+*", word[0]))) return false;
+    return !isdigit((unsigned char)word[0]) || (word[length - 1] != '.' && word[length - 1] != ')');
+}
+
+/* Markdown in lines of at most 100 columns, where words allow it. */
 static void paragraph(Page *p, const char *text)
 {
-    if (p->html)
+    if (p->html) {
         brio__html_element(p->file, "p", "%s", text);
-    else
-        fprintf(p->file, "%s\n\n", text);
+        return;
+    }
+    for (size_t column = 0; *text; text += strspn(text, " ")) {
+        size_t length = strcspn(text, " ");
+        if (column && column + 1 + length > 100 && may_begin(text, length)) {
+            fputc('\n', p->file);
+            column = 0;
+        } else if (column) {
+            fputc(' ', p->file);
+            column++;
+        }
+        fwrite(text, 1, length, p->file);
+        column += length;
+        text += length;
+    }
+    fputs("\n\n", p->file);
 }
 
 static void row(Page *p, const char *const *cell, int count, bool head)
@@ -157,23 +198,34 @@ static void table_begin(Page *p, const char *const *head, int count)
 
 static void table_end(Page *p) { fputs(p->html ? "</table></div>\n" : "\n", p->file); }
 
-static void counts_row(Page *p, const char *name, Counts c)
+/* Lines of untested.def of a paper; NULL: of all. */
+static int untested_of(const char *paper)
 {
-    char text[6][32];
+    int count = 0;
+    for (int i = 0; i < (int)BRIO_COUNT(untested); i++)
+        count += !paper || !strcmp(untested[i].paper, paper);
+    return count;
+}
+
+static void counts_row(Page *p, const char *paper, Counts c)
+{
+    char text[7][32];
     snprintf(text[0], sizeof text[0], "%d", c.entries);
     snprintf(text[1], sizeof text[1], "%d", c.met + c.missed + c.refuted);
     snprintf(text[2], sizeof text[2], "%d", c.met);
     snprintf(text[3], sizeof text[3], "%d", c.missed);
     snprintf(text[4], sizeof text[4], "%d", c.refuted);
-    seconds_text(c.seconds, text[5], sizeof text[5]);
-    const char *cells[] = {name, text[0], text[1], text[2], text[3], text[4], text[5]};
+    snprintf(text[5], sizeof text[5], "%d", untested_of(paper));
+    seconds_text(c.seconds, text[6], sizeof text[6]);
+    const char *cells[] = {
+        paper ? paper : "all", text[0], text[1], text[2], text[3], text[4], text[5], text[6]};
     row(p, cells, BRIO_COUNT(cells), false);
 }
 
 static void summary(Page *p, const Entry *entry, int count)
 {
     static const char *const head[] = {"paper",  "experiments", "claims judged", "met",
-                                       "missed", "refuted",     "time"};
+                                       "missed", "refuted",     "not tested",    "time"};
     Counts all = {0};
     table_begin(p, head, BRIO_COUNT(head));
     for (int i = 0; i < count;) {
@@ -184,7 +236,7 @@ static void summary(Page *p, const Entry *entry, int count)
         counts_row(p, paper, sum);
         all = add(all, sum);
     }
-    counts_row(p, "all", all);
+    counts_row(p, NULL, all);
     table_end(p);
 }
 
@@ -202,6 +254,18 @@ static void not_tested(Page *p, const Entry *entry, int count)
         if (!entry[i].root) row(p, cells, BRIO_COUNT(cells), false);
     }
     table_end(p);
+}
+
+/* A line of dates and commits: results of one folder may be of several. */
+static void origin_of(const Entry *entry, char *text, size_t size)
+{
+    char time[32];
+    const Counts *c = &entry->counts;
+    seconds_text(c->seconds, time, sizeof time);
+    const char *with = text_of(entry->root, "with"), *date = text_of(entry->root, "date");
+    snprintf(text, size, "%d met, %d missed, %d refuted; %s%s%s; %s%scommit %s.", c->met, c->missed,
+             c->refuted, time, with[0] ? ", run with " : "", with, date, date[0] ? ", " : "",
+             text_of(entry->root, "commit"));
 }
 
 static void number_text(double value, char text[32])
@@ -233,11 +297,32 @@ static void claims(Page *p, const Entry *entry)
     if (open) table_end(p);
 }
 
+static void missed(Page *p, const Entry *entry, int count)
+{
+    static const char *const head[] = {"experiment", "claim", "paper", "brio", "limit", "cause"};
+    heading(p, 2, "Missed");
+    table_begin(p, head, BRIO_COUNT(head));
+    for (int k = 0; k < count; k++) {
+        BrioNode *lines = entry[k].root ? brio__node_get(entry[k].root, "lines") : NULL;
+        for (int i = 0; lines && i < lines->count; i++) {
+            BrioNode *line = lines->child[i];
+            char paper[32], ours[32];
+            if (strcmp(text_of(line, "verdict"), "MISSED") != 0) continue;
+            number_text(real_of(line, "paper"), paper);
+            number_text(real_of(line, "ours"), ours);
+            const char *claim = text_of(line, "what"), *name = entry[k].what->name;
+            const char *cells[] = {
+                name, claim, paper, ours, text_of(line, "limit"), cause_of(name, claim)};
+            row(p, cells, BRIO_COUNT(cells), false);
+        }
+    }
+    table_end(p);
+}
+
 static void one(Page *p, const Entry *entry)
 {
-    char text[1024], wall[32];
+    char text[1024];
     if (!entry->root) return;
-    const Counts *c = &entry->counts;
     heading(p, 3, entry->what->name);
     snprintf(text, sizeof text, "%s (%s).", entry->what->summary, entry->what->paper);
     paragraph(p, text);
@@ -246,9 +331,7 @@ static void one(Page *p, const Entry *entry)
         snprintf(text, sizeof text, "Chosen by us: %s.", entry->what->chosen);
         paragraph(p, text);
     }
-    seconds_text(c->seconds, wall, sizeof wall);
-    snprintf(text, sizeof text, "%d met, %d missed, %d refuted; %s; commit %s.", c->met, c->missed,
-             c->refuted, wall, text_of(entry->root, "commit"));
+    origin_of(entry, text, sizeof text);
     paragraph(p, text);
     claims(p, entry);
 }
@@ -257,13 +340,15 @@ static void write_page(Page *p, const Entry *entry, int count)
 {
     if (p->html) brio__html_begin(p->file, "brio: the papers, reproduced");
     heading(p, 1, "The papers, reproduced");
-    paragraph(p,
-              "Every table and figure that brio runs again, with the paper's figure, brio's, the "
-              "limit and the verdict. Made by `brio reproduce --all --report FOLDER`.");
+    paragraph(
+        p, "Every table and figure that brio runs again, with the paper's figure, brio's, the "
+           "limit and the verdict. Made by brio reproduce --all --report FOLDER. Each experiment "
+           "says on which day and by which commit it was run, its time and the processor's.");
     paragraph(p, "met: within the limit. missed: not. refuted: a statement of the paper that does "
                  "not hold; docs/errata.md derives what holds instead. Without a verdict: a number "
                  "for information.");
     summary(p, entry, count);
+    missed(p, entry, count);
     not_tested(p, entry, count);
     heading(p, 2, "Claims");
     for (int i = 0; i < count; i++) one(p, &entry[i]);

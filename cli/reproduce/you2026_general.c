@@ -194,6 +194,46 @@ static void pairs(Report *r)
     report_bound(r, max, 1, 2, "  largest");
 }
 
+/* The decoupled method over BDF2 on an oscillator with h^2 k/m = Y: positions by backward,
+ * velocities by forward differentiation, both from two steps. The characteristic polynomial of its
+ * matrix on (u, v, u-, v-), with u = sqrt(k/m) x [Faddeev and LeVerrier]. */
+static void two_step_polynomial(double Y, double c[5])
+{
+    const double w = sqrt(Y), d = 2.25 + Y;
+    const double A[4][4] = {
+        {3 / d, 2 * w / d, -0.75 / d, -w / (2 * d)}, {0, 4, 2 * w, -3}, {1, 0, 0, 0}, {0, 1, 0, 0}};
+    double B[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+    c[0] = 1;
+    for (int k = 1; k <= 4; k++) {
+        double AB[4][4] = {{0}}, trace = 0;
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++)
+                for (int l = 0; l < 4; l++) AB[i][j] += A[i][l] * B[l][j];
+        for (int i = 0; i < 4; i++) trace += AB[i][i];
+        c[k] = -trace / k;
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) B[i][j] = AB[i][j] + (i == j ? c[k] : 0);
+    }
+}
+
+static void two_steps(Report *r)
+{
+    double worst = 0, c[5], at_three, at_one;
+    report_section(r, "decoupled BDF2 (matrix by hand: brio does not have the method)");
+    for (double Y = 1e-6; Y < 1e6; Y *= 1.1) {
+        two_step_polynomial(Y, c);
+        double size = fabs(c[1]) + fabs(c[2]);
+        worst = brio__larger(worst, brio__larger(fabs(c[4] - 1), fabs(c[3] - c[1]) / size));
+    }
+    report_bound(r, worst, 0, 1e-13,
+                 "\"linearly symplectic\": coefficients read alike from both ends, to");
+    two_step_polynomial(0, c);
+    at_three = (((3 + c[1]) * 3 + c[2]) * 3 + c[3]) * 3 + c[4];
+    at_one = 1 + c[1] + c[2] + c[3] + c[4];
+    report_value(r, 0, at_three, 1e-12, "\"not zero stable\": polynomial for h = 0 at the root 3");
+    report_value(r, 0, at_one, 1e-12, "  at the root 1");
+}
+
 static void second_order(Report *r)
 {
     double min, max;
@@ -206,6 +246,7 @@ static void second_order(Report *r)
     report_bound(r, max, -2, 2, "  largest: stable at every step (the paper: there is none)");
     report_value(r, sqrt(2) - 0.5, last, 1e-3, "  limit, sqrt 2 - 1/2 by our derivation");
     pairs(r);
+    two_steps(r);
     report_section(r, "table 2 with sdirk2-wide: final speed less A-1's at the same step, m/s");
     for (int c = 0; c < 3; c++)
         for (int h = 0; h < 3; h++) {
@@ -223,7 +264,7 @@ static void second_order(Report *r)
 REPRODUCTION(you2026_appendix_d){
     .name = "you2026-appendix-d",
     .paper = "You2026",
-    .summary = "appendix D: a decoupled method of second order that is stable at every step",
+    .summary = "appendix D: a decoupled method of second order that is stable at every step; BDF2",
     .about = "The paper says that no decoupled method over a stiffly accurate tableau of two "
              "stages and order two is stable at every step. SDIRK2 with the larger root of "
              "gamma^2 - 2 gamma + 1/2 is one; docs/decoupled.md has the derivation and the family.",

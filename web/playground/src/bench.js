@@ -384,7 +384,7 @@ export class Bench {
       this.substeps = this.worlds.map((_, i) => this.chooseSubsteps(i));
     } else {
       clearTimeout(this.waiting);
-      this.waiting = setTimeout(() => this.again({}, c.key === 'n'), 120);
+      this.waiting = setTimeout(() => this.again({}, c.key === 'n' || c.key === 'diagonals'), 120);
     }
     this.changed();
   }

@@ -20,6 +20,9 @@ const contact = (p, edge, more = {}) => {
   const kappa = Number((p.E * edge).toPrecision(3));
   return { type: 'penalty', self: edge, kappa, dhat: 1e-3, ...more };
 };
+// n, n - 2, ..., least.
+const evenDown = (n, least) =>
+  Array.from({ length: (n - least) / 2 + 1 }, (_, i) => n - 2 * i);
 // Where springs let anything happen, elements must be able to turn inside out and back.
 const soft = (p) => (p.contact === 'penalty' ? 'corotated' : 'neo-hookean');
 const walls = ({ x, z, floor: y }) => [
@@ -34,8 +37,8 @@ const damping = (value, to = 5) => ({
   key: 'damping', label: 'Damping', damping: 'alpha', model: 'rayleigh', from: 0, to, value,
 });
 const gravity = {
-  key: 'gravity', label: 'External force', gravity: true, unit: 'm/s²', from: 0, to: 20, step: 0.1,
-  value: 9.8, about: 'Acceleration of free fall.',
+  key: 'gravity', label: 'External force', gravity: true, unit: 'N/kg', from: 0, to: 20, step: 0.1,
+  value: 9.8, about: 'Force per mass: the acceleration of free fall.',
 };
 const tilt = {
   key: 'tilt', label: 'Its direction', gravity: true, unit: '°', from: -90, to: 90, step: 1,
@@ -78,14 +81,23 @@ export const scenes = {
       },
       damping(0.5), gravity, tilt,
       {
-        key: 'n', label: 'Resolution', unit: 'cells', from: 8, to: 50, step: 2, value: 24,
-        about: 'Cells along each edge of the cloth.',
+        key: 'n', label: 'Spacing', values: evenDown(50, 8), value: 24,
+        text: (n) => `${(1000 / n).toFixed(0)} mm`,
+        about: 'From a vertex to the next: the edge of 1 m over the number of cells.',
+      },
+      {
+        key: 'diagonals', label: 'Springs', values: [0, 1], value: 1,
+        text: (v) => (v ? 'with shear and bending' : 'structural only'),
+        about: 'Structural springs join neighbours; others resist shear and bending.',
       },
     ],
     pins: (p) => [0, p.n / 2, p.n],
     build: (p) => ({
       bodies: [box('cloth',
-        { type: 'grid', width: 1, depth: 0.8, cells_x: p.n, cells_z: p.n },
+        {
+          type: 'grid', width: 1, depth: 0.8, cells_x: p.n, cells_z: p.n,
+          ...(p.diagonals ? {} : { shear: false, bend: false }),
+        },
         { type: 'hooke', k: p.k, rho: 0.3 },
         {
           transform: { rotate: [[1, 0, 0], 62], translate: [0, 0.1, 0] },
