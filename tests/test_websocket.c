@@ -292,7 +292,7 @@ static int frames_of(int count, double h, double off)
     return frames;
 }
 
-/* Steps of 1/60 s give sixty frames a second, whatever their jitter: two may be lost until it is
+/* Steps of 1/60 s give sixty frames per second, with any jitter: two may be lost until the pace is
  * known. Shorter steps give the same, and one more at the start. */
 static void paces(void **unused)
 {
