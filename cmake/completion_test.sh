@@ -56,7 +56,7 @@ for shell in bash fish; do
     expect $shell "bdf2,trapezoidal|" brio compare cloth --integrators bdf2,trape
     expect $shell "scenes|" brio list sce
     expect $shell "zsh|" brio completion z
-    expect $shell "you2026-table1|you2026-table2|" brio reproduce you2026-table
+    expect $shell "you2026-table1|you2026-table1-contact|you2026-table1-large|you2026-table2|" brio reproduce you2026-table
 done
 expect bash "results|" brio view re
 expect bash "own scene.yaml|" brio run own

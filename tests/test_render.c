@@ -387,8 +387,6 @@ static void a_sheet(void **state)
     free(image.rgb);
 }
 
-/* Colours by value: a body that is pulled to twice its length shows the upper end, one that moves
- * as a whole shows one colour. */
 /* Whether a pixel has the colour of the curve. */
 static bool on_curve(const Image *image, int x, int y)
 {
@@ -426,11 +424,11 @@ static void energy_curve(void **state)
     /* a second run with more energy: the same curve is lower */
     assert_int_equal(BRIO("run", "block.yaml", "-o", "rich", "-q", "--force")->code, 0);
     write_text("rich/energy.csv", "time,total\n0,8\n0.5,8\n");
-    assert_int_equal(BRIO("render", "falling", "rich", "-o", "two.png", "--size", "400x600",
+    assert_int_equal(BRIO("render", "falling", "rich", "-o", "curves.png", "--size", "400x600",
                           "--time", "0.4", "--energy", "--plain")
                          ->code,
                      0);
-    image = decode("two.png");
+    image = decode("curves.png");
     assert_true(curve_row(&image, 40) > first + 20);
     assert_int_equal(curve_row(&image, 440), first);
     free(image.rgb);
@@ -440,6 +438,8 @@ static void energy_curve(void **state)
     assert_string_equal(o->err, "cannot read rich/energy.csv: No such file or directory\n");
 }
 
+/* Colours by value: a body that is pulled to twice its length shows the upper end, one that moves
+ * as a whole shows one colour. */
 static void colours_show_values(void **state)
 {
     (void)state;
