@@ -281,7 +281,7 @@ static void first_part(Report *r, const Row *row)
     for (; count < MAX_RUNS && row->run[count].name; count++) {
         const Run *run = &row->run[count];
         c[count] = (Cost){.last = NAN};
-        if (strchr(run->name, '=')) continue; /* with decay */
+        if (strchr(run->name, '=') || run->inverse_h > 1000) continue; /* decay, the reference */
         c[count] = cost(r, row, run, row->part);
         if (!c[count].fine) continue;
         report_number(r, NAN, c[count].seconds, "  %s, h = 1/%g s: seconds (%.0f iterations)",
