@@ -461,7 +461,7 @@ static void check_automatic(const BrioSim *sim, const BrioSteps *steps, Findings
     if (steps->automatic && left > steps->tol)
         find(found, false,
              "time.tol = %.3g m is less than what the solver may leave over in the longest step, "
-             "solver.tol times %.3g s = %.3g m: steps will be shorter than they need be; take "
+             "solver.tol times %.3g s = %.3g m: steps will be shorter than necessary; use "
              "solver.tol = %.1g",
              steps->tol, steps->h_max, left, steps->tol / steps->h_max / 10);
 }

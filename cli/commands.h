@@ -127,6 +127,8 @@ void seconds_text(double seconds, char *text, size_t size); /* "3.4 s", "2:05 mi
 void count_text(int64_t count, char *text, size_t size);    /* "12 345" */
 /* Breaks lines at `width`, each indented. */
 void print_wrapped(FILE *file, const char *text, int indent, int width);
+/* Lines, each with something before it. */
+void print_lines(FILE *file, const char *before, const char *lines);
 
 /* For brio__tetrahedralise_watch: shows how long it takes, and ends it when the user asks to
  * stop. */

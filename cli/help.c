@@ -6,12 +6,16 @@
 
 enum { COLUMNS = 100 };
 
-static void print_lines(FILE *file, const char *before, const char *lines)
+/* The first line continues one that has `indent` columns already. */
+static void print_hanging(FILE *file, const char *text, int indent)
 {
-    for (int length; *lines; lines += length + (lines[length] == '\n')) {
-        length = (int)strcspn(lines, "\n");
-        fprintf(file, "%s%.*s\n", before, length, lines);
+    int take = (int)strlen(text), room = COLUMNS + 10 - indent;
+    if (take > room) {
+        take = room;
+        while (take > 0 && text[take] != ' ') take--;
     }
+    fprintf(file, "%.*s\n", take, text);
+    if (text[take]) print_wrapped(file, text + take + 1, indent, COLUMNS + 10);
 }
 
 void print_help(const Command *c, FILE *file)
@@ -29,7 +33,8 @@ void print_help(const Command *c, FILE *file)
         if (o->letter) snprintf(brief, sizeof brief, "-%c, ", o->letter);
         snprintf(left, sizeof left, "%s%s%s%s", brief, o->name, o->value ? " " : "",
                  o->value ? o->value : "");
-        fprintf(file, "  %-26s  %s\n", left, o->summary);
+        fprintf(file, "  %-26s  ", left);
+        print_hanging(file, o->summary, 30);
     }
     fputs("\nExamples\n", file);
     print_wrapped(file, c->examples, 4, 1000);
@@ -81,7 +86,8 @@ static void overview(void)
         printf("  brio %-10s %s\n", command_at(i)->name, command_at(i)->summary);
     puts("\n"
          "Start with `brio run demo`. `brio help run` explains a command, `brio help scene` the "
-         "scene file.\n"
+         "scene file,\n"
+         "`brio help contact` one of its keys, `brio help a-search` a method. "
          "`brio --version` says what this build can do.");
 }
 
@@ -156,7 +162,7 @@ static void man_page(void)
          "usage; nothing was written.\n"
          ".SH ENVIRONMENT\n"
          ".TP\n\\fBBRIO_ISA\\fR\nThe instruction set to use: baseline, avx2 or avx512.\n"
-         ".TP\n\\fBBRIO_MEMORY_LIMIT\\fR\nBytes that brio may take as there.\n"
+         ".TP\n\\fBBRIO_MEMORY_LIMIT\\fR\nBytes of memory that brio assumes to have.\n"
          ".TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe kernels of OpenBLAS, which linear: cholesky uses; "
          "without it brio names those that fit the processor.");
 }
@@ -201,6 +207,7 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     const Command *command = command_find(name);
+    if (!command && print_topic(stdout, name)) return EXIT_DONE;
     if (!command) {
         const char *names[64];
         int count = command_names(names, BRIO_COUNT(names) - 2);
@@ -220,13 +227,14 @@ static const Option options[] = {
 const Command command_help = {
     .name = "help",
     .summary = "Explain a command or the scene file.",
-    .synopsis = "[COMMAND]\nscene|commands [--markdown]\n--man",
+    .synopsis = "[COMMAND|NAME]\nscene|commands [--markdown]\n--man",
     .about = "Without a name: lists all commands. `scene` is the reference of the scene file: "
              "every key with its type, default and meaning, and the parameters of shapes, "
              "materials, damping models, integrators and solvers. `commands` is the help of all "
-             "commands.",
+             "commands. NAME is a key of the scene file, or an integrator, a material, a shape and "
+             "so on: brio prints its part of the reference.",
     .options = options,
-    .examples = "brio help run\nbrio help scene",
+    .examples = "brio help run\nbrio help scene\nbrio help contact\nbrio help a-search",
     .run = run,
     .word = command_name_at,
 };

@@ -80,6 +80,14 @@ void print_wrapped(FILE *file, const char *text, int indent, int width)
     }
 }
 
+void print_lines(FILE *file, const char *before, const char *lines)
+{
+    for (int length; *lines; lines += length + (lines[length] == '\n')) {
+        length = (int)strcspn(lines, "\n");
+        fprintf(file, "%s%.*s\n", before, length, lines);
+    }
+}
+
 void default_folder(const char *scene, const char *ending, char *text, size_t size)
 {
     const char *slash = strrchr(scene, '/');
@@ -337,7 +345,9 @@ static int run_command(int argc, char **argv)
     if (!command) {
         const char *names[64];
         int count = command_names(names, BRIO_COUNT(names));
-        return unknown_name(NULL, name[0] == '-' ? "option" : "command", name, names, count);
+        static const char *const common[] = {"--version", "--help"};
+        return name[0] == '-' ? unknown_name(NULL, "option", name, common, BRIO_COUNT(common))
+                              : unknown_name(NULL, "command", name, names, count);
     }
     /* the others are for one process */
     if (!cluster_is_root() && command != &command_run) return EXIT_DONE;

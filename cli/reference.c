@@ -535,6 +535,18 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
     }
 }
 
+static const char example[] =
+    "time: {h: 1/60, end: 1, fps: 30}\n"
+    "integrator: a-search                    # or {type: a-search, decay: 2}\n"
+    "contact: {type: ipc, mu: 0.3}\n"
+    "bodies:\n"
+    "  - name: jelly\n"
+    "    shape: {type: box, size: [0.1, 0.1, 0.1], cells: [5, 5, 5]}      # or mesh: bunny.obj\n"
+    "    material: jelly                     # a preset, or {type: neo-hookean, E: 5000, ...}\n"
+    "    transform: {translate: [0, 0.2, 0]}\n"
+    "obstacles:\n"
+    "  - {type: plane, normal: [0, 1, 0]}\n";
+
 void print_reference(FILE *file, bool markdown)
 {
     static const char *const shown[] = {"shapes",      "materials", "presets", "laws",
@@ -552,6 +564,9 @@ void print_reference(FILE *file, bool markdown)
                   "the column and the path of the key. `brio check SCENE` checks a scene without "
                   "running.",
                   0, 110);
+    fputs(markdown ? "\nA complete scene:\n\n```yaml\n" : "\nA complete scene:\n\n", file);
+    print_lines(file, markdown ? "" : "  ", example);
+    if (markdown) fputs("```\n", file);
     for (int i = 0; brio__scene_section_at(i); i++)
         print_section(file, brio__scene_section_at(i), markdown);
     for (size_t i = 0; i < BRIO_COUNT(shown); i++)
@@ -572,4 +587,57 @@ void print_reference(FILE *file, bool markdown)
                 print_fields(file, e.fields, markdown);
             }
         }
+}
+
+/* ---- one topic -------------------------------------------------------------------------- */
+
+/* Whether a section of this path is about `name`: "bodies[].fix[]" about "fix". */
+static bool is_about(const char *path, const char *name)
+{
+    const char *last = strrchr(path, '.');
+    if (!strcmp(path, name)) return true;
+    last = last ? last + 1 : path;
+    return strcspn(last, "[ ") == strlen(name) && !strncmp(last, name, strlen(name));
+}
+
+static bool print_entries(FILE *file, const char *name)
+{
+    bool found = false;
+    for (int k = 0; family_at(k); k++) {
+        const Family *family = family_at(k);
+        Entry e;
+        if (!strcmp(family->name, "keys") || !strcmp(family->name, "energies")) continue;
+        for (int n = 0; family->at(n, &e); n++) {
+            if (strcmp(e.name, name)) continue;
+            fprintf(file, "%s%s (%s): %s\n", found ? "\n" : "", e.name, family->name,
+                    family->where);
+            print_wrapped(file, e.summary, 2, 110);
+            if (e.note) print_wrapped(file, e.note, 2, 110);
+            print_fields(file, e.fields, false);
+            if (e.citation) fprintf(file, "  `brio cite %s`\n", e.citation);
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool print_topic(FILE *file, const char *name)
+{
+    bool found = print_entries(file, name);
+    for (int i = 0; brio__scene_section_at(i); i++) {
+        const BrioSection *s = brio__scene_section_at(i);
+        if (!is_about(s->path, name)) continue;
+        print_section(file, s, false);
+        found = true;
+    }
+    for (int i = 0; !found && brio__scene_section_at(i); i++) {
+        const BrioSection *s = brio__scene_section_at(i);
+        for (const BrioKey *k = s->keys; k->field.name; k++)
+            if (!strcmp(k->field.name, name)) {
+                print_section(file, s, false);
+                found = true;
+                break;
+            }
+    }
+    return found;
 }

@@ -33,5 +33,8 @@ const Family *family_at(int i);                     /* NULL past the last */
 void family_json(FILE *file, const Family *family); /* its entries with all parameters */
 
 void print_reference(FILE *file, bool markdown);
+/* What is known by this name: keys of a scene (contact), integrators, materials, shapes and others.
+ * false: nothing. */
+bool print_topic(FILE *file, const char *name);
 
 #endif

@@ -2,6 +2,7 @@
  * by side. Drawn in software, without a display. */
 #include "commands.h"
 #include "progress.h"
+#include "render_energy.h"
 #include "results.h"
 
 #include "internal.h"
@@ -32,7 +33,9 @@ typedef struct Render {
     BrioTexture *texture_data[MAX_TEXTURES];
     BrioStageTexture texture[MAX_TEXTURES];
     int64_t frame, sheet;
-    bool stamp, plain, force, quiet;
+    bool stamp, plain, force, quiet, with_energy;
+    EnergyCurve energy[MAX_RUNS]; /* with_energy: of each run, on one scale */
+    double energy_range[2];
     int columns, rows; /* panels in a picture */
     int width, height; /* of the whole picture */
     size_t pitch;
@@ -64,6 +67,9 @@ static BrioStatus panel(Render *r, int column, int row, int which, double time, 
         r->rgb + (size_t)row * (size_t)high * r->pitch + 3 * (size_t)column * (size_t)wide;
     char text[64];
     BRIO_CHECK(brio__stage_draw(r->stage, which, time, at, r->pitch, error));
+    if (r->with_energy)
+        energy_curve_draw(&r->energy[which], (double[]){r->from, r->to}, r->energy_range, time, at,
+                          r->pitch, wide, high);
     snprintf(text, sizeof text, "t = %.*f s", r->to < 0.1 ? 4 : 2, time);
     if (stamped) write_words(r, column, row, line, 0x50565e, text);
     if (row == 0 && column == r->columns - 1)
@@ -417,6 +423,7 @@ enum {
     CHECKS,
     TEXTURE,
     OWN_SCALES,
+    ENERGY,
     STAMP,
     PLAIN,
     THREADS,
@@ -487,6 +494,7 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
         r->texture_file[r->def.texture_count++] = v;
         return true;
     case OWN_SCALES: r->def.own_scales = true; return true;
+    case ENERGY: r->with_energy = true; return true;
     case STAMP: r->stamp = true; return true;
     case PLAIN: r->plain = true; return true;
     case QUIET: r->quiet = true; return true;
@@ -496,7 +504,7 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
         return true;
     default:
         if (r->run_count == MAX_RUNS) {
-            usage_error(a->command, "more than %d runs do not fit side by side", MAX_RUNS);
+            usage_error(a->command, "at most %d runs fit side by side", MAX_RUNS);
             return false;
         }
         r->run[r->run_count++] = v;
@@ -595,6 +603,13 @@ static int make(Render *r, Target target)
             return say_error(&error, EXIT_USAGE);
         run_label(r->run[k], r->label[k], sizeof r->label[k]);
     }
+    r->energy_range[0] = INFINITY;
+    r->energy_range[1] = -INFINITY;
+    for (int k = 0; r->with_energy && k < r->run_count; k++) {
+        if (energy_curve_read(r->run[k], &r->energy[k], &error) != BRIO_OK)
+            return say_error(&error, EXIT_USAGE);
+        energy_curve_range(&r->energy[k], r->energy_range);
+    }
     int code = settle_times(r, target);
     if (code == EXIT_DONE) code = arrange(r, target);
     if (code != EXIT_DONE) return code;
@@ -648,7 +663,10 @@ static int run(int argc, char **argv)
         r.def.width = r.run_count == 2 ? 800 : 640, r.def.height = r.run_count == 2 ? 720 : 560;
     int code = make(&r, target);
     brio__stage_free(r.stage);
-    for (int k = 0; k < r.run_count; k++) brio__motion_free(r.motion[k]);
+    for (int k = 0; k < r.run_count; k++) {
+        brio__motion_free(r.motion[k]);
+        energy_curve_free(&r.energy[k]);
+    }
     for (int k = 0; k < r.def.texture_count; k++) {
         brio__texture_free(r.texture_data[k]);
         brio__free(r.texture_name[k]);
@@ -704,6 +722,9 @@ static const Option options[] = {
                  "an OBJ file)."},
     [OWN_SCALES] = {"--own-scales", 0, NULL,
                     "A separate colour scale for each body, up to its largest strain or speed."},
+    [ENERGY] = {"--energy", 0, NULL,
+                "Draw the curve of the total energy up to the time of the picture; several runs "
+                "have one scale."},
     [STAMP] = {"--stamp", 0, NULL, "Write the time into the picture (default on a sheet)."},
     [PLAIN] = {"--plain", 0, NULL, "No names of integrators, no times."},
     [THREADS] = {"--threads", 'j', "N", "Number of threads; pictures do not depend on it."},
@@ -730,7 +751,7 @@ const Command command_render = {
     .examples = "brio render cloth-out -o cloth.png --time 1.2 --color strain\n"
                 "brio render ball-out -o ball.mp4 --speed 0.5 --stamp\n"
                 "brio render dice-out -o sheet.png --sheet 12\n"
-                "brio render lively dull -o both.mp4\n"
+                "brio render lively dull -o both.mp4 --energy\n"
                 "brio render stairs-out -o stairs.mp4 --follow --blur 0.5\n"
                 "brio render cloth-out -o cloth.gif --size 480x270 --fps 25\n"
                 "brio render toy-out -o toy.png --texture toy=paint.png",

@@ -1,6 +1,7 @@
 /* report.html of a run: the scene and the verdict in words, the motion, the ledger over
  * time, where the time went, and tables for print. All of it comes from the files in the folder, so
  * that a report can be made of every run, also of one that was killed. */
+#include "energy_table.h"
 #include "report.h"
 #include "results.h"
 
@@ -13,21 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_COLUMNS = 96, MAX_ROWS = 5000, TABLE_ROWS = 12 };
-
-/* energy.csv by columns. */
-typedef struct Ledger {
-    int column_count;
-    char name[MAX_COLUMNS][64];
-    double *column[MAX_COLUMNS];
-    int64_t rows, all_rows, every;
-    double last[MAX_COLUMNS];
-} Ledger;
+enum { TABLE_ROWS = 12 };
 
 typedef struct RunReport {
     const char *folder;
     BrioNode *root; /* run.json */
-    Ledger ledger;
+    EnergyTable ledger;
     BrioMotionFile *motion; /* NULL: none */
     char motion_trouble[1024];
     Report report;
@@ -55,76 +47,16 @@ static BrioNode *map_at(BrioNode *map, const char *key)
     return node && node->kind == BRIO_NODE_MAP ? node : NULL;
 }
 
-static void read_row(Ledger *l, char *line, double *row)
+static double last_of(const EnergyTable *l, const char *name)
 {
-    char *at = line;
-    for (int k = 0; k < l->column_count; k++) {
-        size_t length = strcspn(at, ",\n");
-        char end = at[length];
-        at[length] = 0;
-        row[k] = length ? strtod(at, NULL) : NAN;
-        at += length + (end == ',');
-        if (end != ',') end = 0;
-        if (!end && k + 1 < l->column_count) {
-            for (k++; k < l->column_count; k++) row[k] = NAN;
-            return;
-        }
-    }
-}
-
-/* Long runs are thinned to MAX_ROWS rows; the last one is always there. */
-static BrioStatus read_ledger(const char *folder, Ledger *l, BrioError *error)
-{
-    char path[4200], *line = NULL;
-    size_t room = 0;
-    snprintf(path, sizeof path, "%s/energy.csv", folder);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
-    while (getline(&line, &room, file) > 0) l->all_rows++;
-    l->all_rows = BRIO_MAX(l->all_rows - 1, 0);
-    l->every = l->all_rows / MAX_ROWS + 1;
-    rewind(file);
-    BrioStatus status = BRIO_OK;
-    if (getline(&line, &room, file) > 0)
-        for (char *rest = line, *name;
-             l->column_count < MAX_COLUMNS && (name = strsep(&rest, ",\n")) && name[0];)
-            snprintf(l->name[l->column_count++], sizeof l->name[0], "%s", name);
-    for (int k = 0; status == BRIO_OK && k < l->column_count; k++) {
-        l->column[k] = brio__alloc((size_t)(l->all_rows / l->every) + 2, sizeof(double));
-        if (!l->column[k]) status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-    }
-    for (int64_t n = 0; status == BRIO_OK && n < l->all_rows && getline(&line, &room, file) > 0;
-         n++) {
-        if (n % l->every && n + 1 < l->all_rows) continue;
-        read_row(l, line, l->last);
-        for (int k = 0; k < l->column_count; k++) l->column[k][l->rows] = l->last[k];
-        l->rows++;
-    }
-    free(line);
-    fclose(file);
-    if (status == BRIO_OK && l->rows == 0)
-        status = brio__error(error, BRIO_ERROR_INPUT, "%s has no rows", path);
-    return status;
-}
-
-static int column_of(const Ledger *l, const char *name)
-{
-    for (int k = 0; k < l->column_count; k++)
-        if (!strcmp(l->name[k], name)) return k;
-    return -1;
-}
-
-static double last_of(const Ledger *l, const char *name)
-{
-    int k = column_of(l, name);
+    int k = energy_table_column(l, name);
     return k < 0 ? NAN : l->last[k];
 }
 
 /* The column, if it says anything: a number that is not zero. */
-static const double *telling(const Ledger *l, const char *name)
+static const double *telling(const EnergyTable *l, const char *name)
 {
-    int k = column_of(l, name);
+    int k = energy_table_column(l, name);
     for (int64_t n = 0; k >= 0 && n < l->rows; n++)
         if (isfinite(l->column[k][n]) && l->column[k][n] != 0) return l->column[k];
     return NULL;
@@ -203,7 +135,7 @@ static const ChartDef charts[] = {
 /* Rows for charts: of a run that exploded those of sane states, or nothing else would be seen. */
 static int64_t chart_rows(const RunReport *r, int time)
 {
-    const Ledger *l = &r->ledger;
+    const EnergyTable *l = &r->ledger;
     BrioNode *explosion = map_at(r->root, "explosion");
     int64_t rows = 0;
     if (!explosion) return l->rows;
@@ -213,8 +145,8 @@ static int64_t chart_rows(const RunReport *r, int time)
 
 static void put_charts(RunReport *r)
 {
-    const Ledger *l = &r->ledger;
-    int time = column_of(l, "time");
+    const EnergyTable *l = &r->ledger;
+    int time = energy_table_column(l, "time");
     if (time < 0) return;
     int64_t rows = chart_rows(r, time);
     if (rows < l->rows)
@@ -249,14 +181,14 @@ static void put_charts(RunReport *r)
 /* ---- words ------------------------------------------------------------------------------ */
 
 /* What the method did to the energy, against the largest kinetic and elastic energy on the way. */
-static void energy_sentence(const Ledger *l, char *text, size_t size)
+static void energy_sentence(const EnergyTable *l, char *text, size_t size)
 {
     static const char *const parts[] = {"kinetic", "elastic", "contact", "attachment"};
     double largest = 0, remainder = last_of(l, "remainder");
     for (int64_t n = 0; n < l->rows; n++) {
         double sum = 0;
         for (size_t k = 0; k < BRIO_COUNT(parts); k++) {
-            int c = column_of(l, parts[k]);
+            int c = energy_table_column(l, parts[k]);
             if (c >= 0 && isfinite(l->column[c][n])) sum += fabs(l->column[c][n]);
         }
         largest = fmax(largest, sum);
@@ -302,7 +234,7 @@ static void put_words(RunReport *r)
 {
     FILE *file = r->report.file;
     BrioNode *totals = map_at(r->root, "totals"), *sizes = map_at(r->root, "sizes");
-    const Ledger *l = &r->ledger;
+    const EnergyTable *l = &r->ledger;
     const char *verdict = text_at(r->root, "verdict", "unknown");
     char label[256], text[512], wall[32], vertices[32];
     run_label(r->folder, label, sizeof label);
@@ -341,7 +273,7 @@ static void put_words(RunReport *r)
             snprintf(text, sizeof text, "; no step had to be halved.");
         brio__html_text(file, text);
     }
-    int near = column_of(l, "min_distance");
+    int near = energy_table_column(l, "min_distance");
     double nearest = INFINITY;
     for (int64_t n = 0; near >= 0 && n < l->rows; n++)
         nearest = fmin(nearest, isfinite(l->column[near][n]) ? l->column[near][n] : INFINITY);
@@ -373,7 +305,7 @@ static void put_ledger_table(const RunReport *r)
                  {"iterations", "iterations", ""},
                  {"contacts", "contacts", ""},
                  {"min_distance", "distance", "m"}};
-    const Ledger *l = &r->ledger;
+    const EnergyTable *l = &r->ledger;
     FILE *file = r->report.file;
     char text[32];
     fputs("<div class=\"scroll\"><table id=\"ledger\">\n<caption class=\"note\">The ledger at some "
@@ -388,7 +320,7 @@ static void put_ledger_table(const RunReport *r)
         int64_t n = rows > 1 ? i * (l->rows - 1) / (rows - 1) : 0;
         fputs("<tr>", file);
         for (size_t k = 0; k < BRIO_COUNT(shown); k++) {
-            int c = column_of(l, shown[k].column);
+            int c = energy_table_column(l, shown[k].column);
             if (c < 0 || (k >= 2 && !telling(l, shown[k].column))) continue;
             text[0] = 0;
             if (isfinite(l->column[c][n]))
@@ -490,7 +422,7 @@ BrioStatus report_of_run(const char *folder, BrioError *error)
     FILE *file = NULL;
     snprintf(path, sizeof path, "%s/run.json", folder);
     BrioStatus status = brio__tree_read(path, &r.root, error);
-    if (status == BRIO_OK) status = read_ledger(folder, &r.ledger, error);
+    if (status == BRIO_OK) status = energy_table_read(folder, &r.ledger, error);
     if (status == BRIO_OK && brio__motion_open(folder, &r.motion, &trouble) != BRIO_OK)
         snprintf(r.motion_trouble, sizeof r.motion_trouble, "%s", trouble.message);
     if (status == BRIO_OK) status = brio__folder_open(folder, false, &out, error);
@@ -506,7 +438,7 @@ BrioStatus report_of_run(const char *folder, BrioError *error)
     }
     brio__folder_close(&out);
     brio__motion_free(r.motion);
-    for (int k = 0; k < r.ledger.column_count; k++) brio__free(r.ledger.column[k]);
+    energy_table_free(&r.ledger);
     brio__tree_free(r.root);
     return status;
 }

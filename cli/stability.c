@@ -477,7 +477,7 @@ static int run(int argc, char **argv)
         }
     if (r.given.name && r.integrator)
         return usage_error(a.command,
-                           "a scene or an oscillator: leave out \"%s\" or --integrator; a scene's "
+                           "a scene or an oscillator: remove \"%s\" or --integrator; a scene's "
                            "integrator is set by --set integrator=%s",
                            r.given.name, r.integrator);
     if (r.integrator) {

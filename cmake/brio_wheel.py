@@ -5,7 +5,7 @@
 A wheel is a zip with the package, and within it what it needs of the build:
 
     brio/*.py
-    brio/lib/libbrio_python.so    stripped, and libfyaml beside it if the library needs it
+    brio/lib/libbrio_python.so    stripped, and libfyaml next to it if the library needs it
     brio/bin/brio                 the program: a few lines over that library
     brio/share/brio/scenes        where library and program look for them
 
@@ -77,9 +77,14 @@ def _binary(file):
         if shutil.which("strip"):
             subprocess.run(["strip", "--strip-unneeded", str(copy)], check=True)
         data = copy.read_bytes()
-    place = os.fsencode(ROOT)
-    # text constants end at their first zero: what begins with the folder becomes empty
-    return data.replace(place, b"\0" * len(place))
+    return without_folder(data, os.fsencode(ROOT))
+
+
+def without_folder(data, place):
+    """Text constants that begin with a folder become empty: they end at their first zero. Others
+    may have the folder's name in them, as "share/brio/scenes" has that of a clone in /brio."""
+    begin = re.compile(rb"(?<=\0)" + re.escape(place) + rb"(?=[/\0])")
+    return begin.sub(b"\0" * len(place), data)
 
 
 def _platform(binaries):

@@ -21,7 +21,7 @@ brio=$1 out=$2
 
 mkdir -p "$out"
 echo "A soft bunny jumps on a trampoline: with backward Euler, which damps it, and with A-search, which"
-echo "keeps its energy. The same scene, the same step of 1/60 s."
+echo "keeps its energy. The same scene, the same step of 1/60 s. The curve in the film is the total energy."
 echo
 # Side by side: the second run uses the cores better than a second thread would.
 "$brio" run scenes/demo.yaml -o "$out/backward-euler" --force --quiet --set integrator=backward-euler --threads 1 &
@@ -30,13 +30,13 @@ trap 'kill $other 2>/dev/null || true' INT TERM
 "$brio" run scenes/demo.yaml -o "$out/a-search" --force --set integrator=a-search --threads 1
 wait $other
 echo
-view="--zoom 1.35 --target 0,0.72,0 --elevation 16"
+view="--zoom 1.2 --target 0,0.65,0 --elevation 16"
 if command -v ffmpeg >/dev/null 2>&1; then
     film="demo.mp4                     the film: both side by side"
-    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.mp4" --force --size 480x480 $view
+    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.mp4" --force --size 480x480 --energy $view
 else
     film="demo.png                     both at eight instants (a film needs ffmpeg: apt-get install ffmpeg)"
-    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.png" --force --sheet 8 --size 240x240 $view
+    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.png" --force --sheet 8 --size 240x240 --energy $view
 fi
 echo
 echo "Open these in a player and a browser:"

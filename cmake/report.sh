@@ -1,5 +1,5 @@
 #!/bin/sh
-# Bundles web/report beside the build:  report.sh SOURCE OUT NPM NODE build|test
+# Bundles web/report next to the build:  report.sh SOURCE OUT NPM NODE build|test
 # The packages of package-lock.json go to the build folder, those of the tests with `test`. Whatever fails leaves an empty
 # file and a sentence: the program is built all the same.
 set -u

@@ -291,7 +291,7 @@ if(CMAKE_CROSSCOMPILING_EMULATOR)
   foreach(name test_ccd test_threads) # these look at a clock
     target_compile_definitions(${name} PRIVATE BRIO_EMULATED=1)
   endforeach()
-  if(factor STREQUAL "")
+  if("${factor}" STREQUAL "")
     set(factor 30)
   endif()
 endif()

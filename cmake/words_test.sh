@@ -8,7 +8,7 @@ cd "$1"
 retired='BrioShare|brio__share_\w*|BrioParts|brio__parts_\w*|PartsWork|BrioExtra|brio__extra_\w*'
 retired="$retired|BrioLook|BrioObstacleLook|look_count|BrioWhole|plane_term|add_plane|linear_made|Made|made"
 retired="$retired|first_states?|speaks|tells_\w*|[A-Z]+_SHARE|\w+_share|(VALUE|CHUNK|HESSIAN)_BLOCKS"
-retired="$retired|held|HeldNode|held_\w*|\w+_held|\w+_held_\w*|(most|least)_\w*|\w+_(most|least)"
+retired="$retired|held|HeldNode|held_\w*|\w+_held|\w+_held_\w*|(most|least)_\w*|\w+_(most|least)|\w+_shares"
 retired="$retired|(\w+_)?(MOST|LEAST)(_\w+)?|\w*leads_nowhere"
 # The public interface has its own list of renamed things (CHANGELOG.md).
 allowed='at_most|at_least'
@@ -55,7 +55,9 @@ for name in 'BrioShare *share;' 's->held_count' 'enum { MOST_ROWS };' 'x.edge_mo
     find_retired "$sample" >/dev/null || { echo "$name was not found"; exit 1; }
 done
 
-files=$(find include src cli tests examples web integrations -name '*.[ch]' -o -name '*.def' | grep -v node_modules)
+# renamed.h has the old names of the public interface.
+files=$(find include src cli tests examples web integrations -name '*.[ch]' -o -name '*.def' |
+    grep -vE 'node_modules|include/brio/renamed\.h')
 if find_retired $files; then
     echo "Retired words: docs/glossary.md has the ones to use."
     exit 1
@@ -72,18 +74,36 @@ phrases="$phrases|fit for (a solid|springs)|How near (all|to the reference)|more
 phrases="$phrases|\\banew\\b|\\bin place of\\b|\\bat hand\\b|(is|are) there already|\\bfiles? that (is|are) there\\b"
 phrases="$phrases|leads? nowhere|does not go with (contact|rods)|[Mm]emory is lacking|under way\\b|of use\\b"
 phrases="$phrases|beside (the pattern|an installed|its values|gravity)|[0-9] a (pixel|triangle|vertex|node|row)\\b"
-phrases="$phrases|stands? in the way|give[ns]? time\\.h a length"
+phrases="$phrases|stands? in the way|give[ns]? time\\.h a length|\\b(anew|besides)\\b|[0-9]+(\\.[0-9]+)? a step\\b"
+phrases="$phrases|answered with the|contact of everything|through which nothing|must begin apart|leave [a-z]+ out\\b|: leave out|or leave out"
+phrases="$phrases|[Rr]efuses (first|initial)|(is|are|was|were) refused\\b|number by number|needs no words"
+phrases="$phrases|eats the energy|what alpha cannot|whole number of|a whole number|[Mm]easured in the way"
+phrases="$phrases|\\bbeside (the|a|an|its?|them|what|each|those|any|one|this|that|all|two|other|every)\\b"
+phrases="$phrases|the least (of|and|above|time|times|distance|weight|value|number|energy|node|block|corner)\\b"
+phrases="$phrases|\\b(standard|least|most) value\\b|a share of\\b|held vert|(vertices|corners|ends) (are|is) held"
+phrases="$phrases|go(es)? with (barriers|contact|rods|springs|obstacles)|[A-Z]. is not known\\b|steps? of any length|for ever\\b|stands there\\b"
 find_phrases() {
     grep -nE "$phrases" "$@"
 }
+# What the table of CONTRIBUTING.md retires is found, phrase by phrase.
+retired_phrases() {
+    awk -F' *[|] *' '/^\| not \| but \|/ { inside = 1; next } !/^\|/ { inside = 0 } inside && $2 !~ /^-/ { print $2 }' \
+        CONTRIBUTING.md | sed 's/; /\n/g'
+}
+[ "$(retired_phrases | wc -l)" -ge 25 ] || { echo "the table of retired phrases was not found"; exit 1; }
+retired_phrases | while read -r text; do
+    printf '%s.\n' "$text" >"$sample"
+    find_phrases "$sample" >/dev/null || { echo "the retired phrase \"$text\" is not found"; exit 1; }
+done
 for text in 'The first state' '3 iterations a step' 'one file a frame' 'they look to different sides' 'every so many-th' \
     'steps choose themselves' 'elements without size' 'How near all are' 'built anew' 'x.png is there already' \
-    'a step that leads nowhere' '3 a vertex' 'blocks beside the pattern' 'what stands in the way of it'; do
+    'a step that leads nowhere' '3 a vertex' 'blocks beside the pattern' 'what stands in the way of it' 'is refused' \
+    'the least of three' 'held vertices' 'does not go with barriers' 'a share of it'; do
     printf '%s.\n' "$text" >"$sample"
     find_phrases "$sample" >/dev/null || { echo "the retired phrase \"$text\" was not found"; exit 1; }
 done
 texts=$(find README.md SECURITY.md docs include src cli tests examples python web integrations scenes -name '*.md' -o -name '*.[ch]' \
-    -o -name '*.def' -o -name '*.py' -o -name '*.js' -o -name '*.mjs' -o -name '*.yaml' |
+    -o -name '*.def' -o -name '*.py' -o -name '*.js' -o -name '*.mjs' -o -name '*.ts' -o -name '*.hpp' -o -name '*.yaml' |
     grep -vE 'node_modules|docs/glossary\.md')
 if find_phrases $texts; then
     echo "Retired phrases: CONTRIBUTING.md and docs/glossary.md have the ones to use."

@@ -49,7 +49,7 @@ plot integrators-spin.svg energy spinning-cube --integrators $methods --h 1/50 -
 plot integrators-momentum.svg angular-momentum spinning-cube --integrators $methods --h 1/50 --set time.end=2 --set "$small"
 plot integrators-ball.svg energy ball-soft --integrators $methods --set time.end=3 --set bodies.0.shape.cells=4
 plot integrators-cost.svg work-precision spinning-cube --integrators $methods,verlet,rk4 --h 1/25,1/50,1/100,1/200,1/400,1/800,1/1600 \
-    --reference rk4@1/10000 --set time.end=0.5 --set 'bodies.0.shape.cells=[4, 4, 4]' --threads 1
+    --reference rk4:1/10000 --set time.end=0.5 --set 'bodies.0.shape.cells=[4, 4, 4]' --threads 1
 
 # the wound-up bar: above with a-search, below with backward Euler
 run lively wound-bar --set integrator=a-search
@@ -63,7 +63,7 @@ draw cloth.png "$work/cloth" --time 0.55 --color speed --wire --size 640x420
 run twist scripted-twist
 draw twist.png "$work/twist" --time 3 --color strain --size 600x280 --wire
 run dice dice --set time.end=0.75 --set solver.tol=0.05
-draw dice.png "$work/dice" --time 0.72 --size 640x360 --zoom 1.1
+draw dice.png "$work/dice" --time 0.72 --size 640x360 --follow --zoom 0.9
 run ball ball-soft --set time.end=1.0 --set bodies.0.shape.cells=6 --set integrator.type=a-search
 draw ball.png "$work/ball" --from 0.43 --to 0.51 --sheet 6 --size 200x190 --color strain --target 0,0.07,0 --zoom 6 --azimuth 30 --elevation 12
 run caged caged-creatures --set time.end=0.4
@@ -75,9 +75,9 @@ draw balloon.png "$work/balloon" --sheet 3 --size 300x240
 run wave waving-figure --set time.end=1.25 --set obstacles.1.cells=20
 draw gallery-waving-figure.png "$work/wave" --sheet 3 --size 300x240
 run door door
-draw gallery-door.png "$work/door" --sheet 4 --to 1.2 --size 320x240
+draw gallery-door.png "$work/door" --sheet 4 --to 1.2 --size 320x240 --azimuth 60 --elevation 22
 run links links
-draw gallery-links.png "$work/links" --sheet 4 --to 2 --size 320x240 --zoom 1.05
+draw gallery-links.png "$work/links" --sheet 4 --to 2 --size 320x240 --follow --zoom 0.9
 run puppet puppet
 draw gallery-puppet.png "$work/puppet" --sheet 4 --to 1.35 --size 320x240
 run stitched stitched-trampoline
@@ -100,7 +100,7 @@ if command -v ffmpeg >/dev/null; then
     # the demo, moving: left backward Euler, right a-search
     run alive demo
     run dead demo --set integrator=backward-euler
-    "$brio" render "$work/dead" "$work/alive" -o "$work/demo.mp4" --quiet --size 480x480 --zoom 1.35 --target 0,0.72,0 --elevation 16
+    "$brio" render "$work/dead" "$work/alive" -o "$work/demo.mp4" --quiet --size 480x480 --energy --zoom 1.2 --target 0,0.65,0 --elevation 16
     palette="fps=12,scale=600:-1:flags=lanczos,split[a][b];[a]palettegen=max_colors=96[p];[b][p]paletteuse=dither=bayer:bayer_scale=5"
     ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "$palette:diff_mode=rectangle" "$out/demo.gif"
     "$brio" render "$work/lively" "$work/dull" -o "$work/bar.mp4" --quiet --color strain --stamp --size 300x330 --zoom 0.82

@@ -176,7 +176,8 @@ static int report(const Checks *c, const BrioLedger *first, const BrioLedger *la
     printf("energy-theta met its target in %d of %d steps; off by %.2f %% in the mean, %.0f %% at "
            "worst\n",
            c->met, c->steps, 100 * mean, 100 * c->worst / whole);
-    printf("backward Euler lost %.0f %% of the energy beside what damping took\n", 100 * lost);
+    printf("backward Euler lost %.0f %% of the energy in addition to what damping took\n",
+           100 * lost);
     if (!(c->met >= 0.5 * c->steps && mean < 0.01 && lost > 0.5))
         return printf("the energy was not controlled\n"), 1;
     if (!(c->unbooked < 1e-9 * whole)) return printf("the ledger misses %g J\n", c->unbooked), 1;

@@ -123,7 +123,7 @@ void brio_error_text(const BrioError *error, char *text, size_t size)
     text[0] = 0;
     BRIO_NEEDS_OR_NOTHING(error);
     char place[640] = "";
-    /* the value of an option begins there: says nothing */
+    /* line 1, column 1 of an option: not worth printing */
     bool option = !strncmp(error->file, "--", 2) && error->line == 1 && error->column == 1;
     if (error->file[0] && error->line > 0 && error->column > 0 && !option)
         snprintf(place, sizeof place, "%s:%d:%d: ", error->file, error->line, error->column);
@@ -228,7 +228,7 @@ void brio_set_allocator(const BrioAllocator *chosen)
         allocator = (BrioAllocator){default_allocate, default_release, NULL};
 }
 
-/* The pointer that the allocator gave stands in the word before the aligned block. */
+/* The pointer that the allocator gave is stored in the word before the aligned block. */
 void *brio__alloc(size_t count, size_t size)
 {
     size_t bytes;

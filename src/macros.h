@@ -12,8 +12,8 @@
         if (status_ != BRIO_OK) return status_; \
     } while (0)
 
-/* The arguments that a public function needs (brio.h, "Arguments"). If they are not there, it
- * returns BRIO_ERROR_ARGUMENT with a sentence, another value, or nothing. */
+/* The arguments that a public function needs (brio.h, "Arguments"). If one is missing, the function
+ * returns BRIO_ERROR_ARGUMENT with a message, another value, or nothing. */
 #define BRIO_NEEDS(condition, error)                                    \
     do {                                                                \
         if (!(condition)) return brio__bad_argument((error), __func__); \

@@ -4,7 +4,7 @@
  * elements: each element once. Its system is one of its own, made of the vertices that it owns and
  * of the others that its elements touch (ghosts). Vectors of the length of q have the owned
  * blocks first and the ghosts after them, and ghosts always have the owner's values; so what is
- * done number by number needs no words, and everything else follows three rules:
+ * done element by element needs no communication, and everything else follows three rules:
  *
  *   - sums and largest values of vectors run over owned blocks and are then joined (brio__dot,
  *     brio__norm_max);

@@ -469,8 +469,8 @@ static void keep_account(int64_t gain, int64_t now)
     mine.account = 0;
 }
 
-/* Shares out a loop that takes one thread `alone` ns (0: not known), and returns what it seems to
- * take. */
+/* Distributes a loop over the threads. `alone`: its time with one thread in ns (0: unknown).
+ * Returns a new estimate of that time. */
 static int64_t share(Slot *slot, int64_t begin, int64_t alone)
 {
     int helpers = atomic_load_explicit(&slot->helpers, memory_order_relaxed);

@@ -17,7 +17,7 @@ typedef struct BrioFolder {
 
 /* Opens a folder and, if asked, makes it and the folders above. */
 BrioStatus brio__folder_open(const char *path, bool make, BrioFolder *folder, BrioError *error);
-/* A folder inside; a link of that name is refused. */
+/* A folder inside; a link of that name is rejected. */
 BrioStatus brio__folder_inside(const BrioFolder *parent, const char *name, bool make,
                                BrioFolder *folder, BrioError *error);
 BrioStatus brio__folder_sync(const BrioFolder *folder, BrioError *error);

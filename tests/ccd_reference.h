@@ -197,7 +197,7 @@ static void add_product(const Line *a, const Line *b, real factor, real c[3])
 }
 
 /* The first time in [0, 1] at which the pair is closer than 1e-22 of its size (contact, for all
- * doubles can tell), -1 if there is none; *nearest: the least distance at all times that were
+ * doubles can tell), -1 if there is none; *nearest: the smallest distance at all times that were
  * looked at, in sizes.
  *
  * It is among the zeros of the determinant of the corners. If that is (nearly) zero all the time,

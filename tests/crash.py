@@ -6,7 +6,7 @@ thing that the process does (SIGKILL). After a kill, what was not synced is lost
 the length that they had at their last fsync, as the log of system calls tells it. Then the run is
 continued with --resume. It must end with the bytes of a run that nothing disturbed, or say what is
 missing. A full disk (ENOSPC) makes the run wait and go on by itself. A second run into the same
-folder is refused, and a folder that vanishes is told of.
+folder is rejected, and a folder that vanishes is told of.
 
     crash.py BRIO [EVERY]      EVERY: tries every Nth point only (1: all)
 
@@ -168,7 +168,7 @@ def try_point(brio, call, number, fault, whole):
 
 
 def two_runs(brio):
-    """A second run into a folder is refused; a folder that vanishes ends the first with a sentence."""
+    """A second run into a folder is rejected; a folder that vanishes ends the first with a sentence."""
     shutil.rmtree("long", ignore_errors=True)
     first = subprocess.Popen(
         command(brio, "long", "--set", "time.end=1000"),

@@ -1,5 +1,5 @@
 /* Random editing, for a short test and a long one: three scenes made without files, and operations
- * that are chosen by a seed. After each the books must add up; what is refused must leave no
+ * that are chosen by a seed. After each the books must add up; what is rejected must leave no
  * trace. */
 #ifndef BRIO_TEST_EDITING_H
 #define BRIO_TEST_EDITING_H
@@ -303,7 +303,7 @@ static void edit_once(Editing *e)
         return;
     }
     if (done) e->refused++;
-    if (done && !error.message[0]) fail_msg("an edit was refused without a reason");
+    if (done && !error.message[0]) fail_msg("an edit was rejected without a reason");
     brio_builder_free(b);
     assert_true(editing_hash(e->sim) == hash);
 }

@@ -1,5 +1,5 @@
 /* libFuzzer target for formulas of scenes: any text compiles to something that can be evaluated,
- * with the same value with and without derivatives, or is refused with a sentence and a place in
+ * with the same value with and without derivatives, or is rejected with a sentence and a place in
  * the text. */
 #include "force/formula.h"
 

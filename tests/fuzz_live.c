@@ -1,6 +1,6 @@
 /* libFuzzer target for what `brio live` reads: the first byte says whether the rest is a request,
  * bytes of a WebSocket, or an order. A WebSocket must make the same messages of its bytes however
- * they are cut, and what is refused must have a sentence. */
+ * they are cut, and what is rejected must have a sentence. */
 #include "live/order.h"
 #include "live/request.h"
 #include "live/websocket.h"

@@ -1,5 +1,5 @@
 /* libFuzzer target for the reader of PNG files: the input, with the checksums of its chunks made
- * right, is a picture that a texture can be made of, or is refused with a sentence. */
+ * right, is a picture that a texture can be made of, or is rejected with a sentence. */
 #include "picture/png.h"
 #include "picture/texture.h"
 

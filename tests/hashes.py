@@ -3,7 +3,7 @@
 
     hashes.py OLD NEW [--scenes FOLDER] [--only a,b] [--steps N] [--seconds N] [--set PATH=VALUE]
 
-OLD and NEW are programs. Each scene of the folder (default: that of OLD, ../scenes beside its
+OLD and NEW are programs. Each scene of the folder (default: that of OLD, ../scenes next to its
 build) runs for N steps with each, on one thread, so that both read the same scene files. A scene
 that needs more than --seconds of a processor ends there; the rows that both have are compared. The
 columns that both tables have are compared as text: the last bit counts.

@@ -204,7 +204,7 @@ def limits(seconds):
 
 
 class Lab:
-    """Compiles and links beside build/, which stays as it is."""
+    """Compiles and links next to build/, which stays as it is."""
 
     def __init__(self):
         with open(os.path.join(BUILD, "compile_commands.json")) as file:

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What the pages on guarantees, reliability and security name is there: files, functions, tests.
 
+Sources, docstrings and scenes name manuals (docs/NAME.md) that exist.
+
 In `quotes`, these are names: a path with a known folder (`src/field.[ch]`, `src/mesh/cage*.c`),
 a test (`test_NAME` is tests/test_NAME.c), a target (`make NAME`), and a word with an underscore,
 which must occur in the sources, the tests or the build's own files.
@@ -13,6 +15,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGES = ["docs/guarantees.md", "docs/reliability.md", "SECURITY.md"]
 FOLDERS = ("src", "cli", "tests", "cmake", "include", "docs", "scenes", "python", "web", "examples")
+TEXTS = (".c", ".h", ".hpp", ".def", ".py", ".js", ".mjs", ".ts", ".yaml")
 OUTSIDE = {"fy_parser_set_string"}  # names of other projects
 
 
@@ -53,6 +56,25 @@ def offences(page, text, sources, targets):
             yield "%s: there is no target %s" % (page, made[1])
 
 
+def pages_of_sources():
+    """Manuals that sources, docstrings and pages name and that do not exist."""
+    count = 0
+    for folder in ("src", "cli", "include", "python", "web", "integrations", "scenes", "examples"):
+        for path, folders, files in os.walk(os.path.join(ROOT, folder)):
+            folders[:] = [f for f in folders if f not in ("node_modules", "__pycache__")]
+            for name in files:
+                if not name.endswith(TEXTS):
+                    continue
+                with open(os.path.join(path, name), errors="replace") as file:
+                    named = re.findall(r"\bdocs/[\w-]+\.md\b", file.read())
+                count += len(named)
+                for page in named:
+                    if not os.path.exists(os.path.join(ROOT, page)):
+                        yield "%s/%s: there is no %s" % (os.path.relpath(path, ROOT), name, page)
+    if not count:
+        yield "no source names a manual"
+
+
 def main():
     sources = all_text()
     with open(os.path.join(ROOT, "Makefile")) as file:
@@ -66,6 +88,7 @@ def main():
             found.append(page + ": names nothing")
         found += offences(page, text, sources, targets)
         print("%s: %d quotes" % (page, names))
+    found += pages_of_sources()
     for one in found:
         print(one)
     return 1 if found else 0

@@ -15,7 +15,7 @@ typedef struct Scale {
 
 enum { SCALE_TEXT = 1600 };
 
-/* A step is as long beside the fall as 1/100 s at one metre. */
+/* A step is as long relative to the fall as 1/100 s at one metre. */
 static inline int scale_text(const Scale *c, char *text, size_t size)
 {
     double s = c->size;

@@ -2,7 +2,7 @@
  * gap apart: what test_stacks.c and test_long_stacks.c run and judge. Include after cmocka.
  *
  * Decimal numbers are not doubles: such bodies overlap, touch, or are some 1e-17 m apart. Either
- * the stack is refused and both names are said, or it moves as the same stack does with gaps of 2
+ * the stack is rejected and both names are said, or it moves as the same stack does with gaps of 2
  * dhat: falls where nothing carries it, rests where the floor does. */
 #ifndef BRIO_TEST_STACKS_H
 #define BRIO_TEST_STACKS_H

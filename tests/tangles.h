@@ -22,7 +22,7 @@
 
 typedef struct Tangle {
     const char *name, *bodies, *obstacles;
-    double most; /* m: the largest shift that is fine; 0: nothing may move; -1: is refused */
+    double most; /* m: the largest shift that is fine; 0: nothing may move; -1: is rejected */
 } Tangle;
 
 static const Tangle tangles[] = {
@@ -76,7 +76,7 @@ static const Tangle tangles[] = {
     {"ball in an obstacle", "{name: a, " BALL SOLID "}",
      "{type: box, name: block, size: [0.2, 0.1, 0.2], transform: {translate: [0, -0.09, 0]}}",
      0.011},
-    {"box beside a fixed box",
+    {"box next to a fixed box",
      "{name: a, " BOX SOLID
      ", fix: [{box: [[-1, -1, -1], [1, -0.04, 1]]}]}, {name: b, " BOX AT(0, 0.09, 0) SOLID "}",
      "", 0.0115},
@@ -191,7 +191,7 @@ static void write_tangled_meshes(void)
     write_mesh("fold.obj", fold);
 }
 
-/* The simulation of a tangle, NULL with the reason if it is refused. */
+/* The simulation of a tangle, NULL with the reason if it is rejected. */
 static BrioSim *untangle(const Tangle *tangle, BrioError *error)
 {
     char text[4096];
@@ -219,7 +219,7 @@ static void prove(BrioSim *sim)
 }
 
 /* What is parted moves no farther than the depth of the overlap asks for, within the limit of each
- * case, and is proved by the exact test. What is not is refused by name: NULL. */
+ * case, and is proved by the exact test. What is not is rejected by name: NULL. */
 static inline BrioSim *untangle_as_told(const Tangle *t)
 {
     BrioError error = {0};

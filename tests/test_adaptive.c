@@ -1,6 +1,6 @@
-/* Automatic steps (docs/adaptive.md): formulas of BDF for steps of any lengths, errors
+/* Automatic steps (docs/adaptive.md): formulas of BDF for any step size, errors
  * that follow the tolerance, instants that are met to the bit, the same bits when a run is
- * continued and for any number of threads, rejected steps, and what is refused. */
+ * continued and for any number of threads, rejected steps, and what is rejected. */
 #include "program.h"
 // clang-format off
 #include "memory.h"
@@ -45,7 +45,7 @@ static BrioSim *make(const char *format, ...)
     return sim;
 }
 
-/* The sentence with which it is refused. */
+/* The sentence with which it is rejected. */
 static const char *refused(const char *time, const char *integrator, const char *more)
 {
     static char message[1024];
@@ -254,7 +254,7 @@ static void the_same_bits(void **unused)
     free(table);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------ */
+/* ---- what is rejected ------------------------------------------------------------------------ */
 
 static void refusals(void **unused)
 {

@@ -1,5 +1,5 @@
 /* Affine bodies: their moments, what the mass points make of energies and momenta, torque-free
- * rotation, falling, contact with a plane, holding and setting them, and what is refused. */
+ * rotation, falling, contact with a plane, holding and setting them, and what is rejected. */
 #include "build/affine.h"
 #include "mesh/mesh.h"
 #include "sim/sim.h"
@@ -505,7 +505,7 @@ static void no_allocation(void **unused)
 
 /* ---- held, set, refused ----------------------------------------------------------------- */
 
-/* A body held as a whole follows its script with the momentum of the solid; a free one beside it
+/* A body held as a whole follows its script with the momentum of the solid; a free one next to it
  * hangs on it. */
 static void scripted(void **unused)
 {
@@ -580,7 +580,7 @@ static void nearest_affine(void **unused)
     brio_sim_free(sim);
 }
 
-/* A surface that looks inward is turned around; an open one and one of two minds are refused, with
+/* A surface that looks inward is turned around; an open one and one of two minds are rejected, with
  * the edge. */
 static void surfaces(void **unused)
 {

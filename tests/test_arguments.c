@@ -1,6 +1,6 @@
 /* The rule of brio.h about arguments, on every function of the public headers: what is NULL and
- * must not be, and handles that were freed, are refused. Each call runs in a process of its own, so
- * that a crash has a name. */
+ * must not be, and handles that were freed, are rejected. Each call runs in a process of its own,
+ * so that a crash has a name. */
 #include "brio/by_body.h"
 #include "brio/matrices.h"
 #include "brio/plugin.h"
@@ -240,7 +240,7 @@ static void empty_definitions_are_refused(void **unused)
     brio_builder_contact(builder, &(BrioContactDef){0});
 }
 
-/* What is refused says so, and names the function. */
+/* What is rejected says so, and names the function. */
 static void refusals_have_a_sentence(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
 /* The bar that moves along x only, and the planes that nothing passes: energies against values by
- * hand, the bar against the wall beside a plain one-dimensional program, vertices thrown at walls,
+ * hand, the bar against the wall next to a plain one-dimensional program, vertices thrown at walls,
  * what may not be asked for, the columns of energy.csv. */
 #include "program.h"
 
@@ -52,7 +52,7 @@ static void barrier_by_hand(void **state)
     for (size_t k = 0; k < BRIO_COUNT(distances); k++) {
         double d = distances[k], x[3], b = 0, slope = 0, curvature = 0;
         for (int r = 0; r < 3; r++) x[r] = p[r] + d * n[r];
-        x[0] += n[1], x[1] -= n[0]; /* beside the point: the distance is the same */
+        x[0] += n[1], x[1] -= n[0]; /* next to the point: the distance is the same */
         if (d == 0.01) {            /* half of dhat */
             b = kappa * dhat * dhat / 4 * log(2);
             slope = -kappa * dhat * (log(2) + 0.5);
@@ -361,7 +361,7 @@ static void gravity_along_and_across(void **state)
     brio_sim_free(sim);
 }
 
-/* ---- what is refused -------------------------------------------------------------------- */
+/* ---- what is rejected -------------------------------------------------------------------- */
 
 static void integrators_that_do_not_fit(void **state)
 {

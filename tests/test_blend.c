@@ -561,8 +561,8 @@ static void midpoint_that_fails(void **unused)
 }
 
 /* Gravity's zero is a matter of taste: a scene that is shifted by 1000 m moves as before, since eps
- * is a share of the energy above the settled pose. TOLERANCE 1e-6 m: the shift costs four digits,
- * of which the motion amplifies a few. */
+ * is a fraction of the energy above the settled pose. TOLERANCE 1e-6 m: the shift costs four
+ * digits, of which the motion amplifies a few. */
 static void shifted_scene(void **unused)
 {
     (void)unused;

@@ -138,8 +138,8 @@ static void kinds_of_bodies(void **state)
     assert_true(b.moved > 0.01);
 }
 
-/* A cube that bounces, alone and beside one that is distorted and spins: nobody pays for the other.
- * TOLERANCE 1e-9 m: Newton's, in another system of equations. */
+/* A cube that bounces, alone and next to one that is distorted and spins: nobody pays for the
+ * other. TOLERANCE 1e-9 m: Newton's, in another system of equations. */
 static void nobody_pays(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void refusals(void **state)
     char text[4096];
     snprintf(text, sizeof text, head, ", sparse: true", "", one, "", "");
     assert_int_equal(brio_sim_parse(text, strlen(text), "test", &sim, &error), BRIO_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "leave out sparse or by_body"));
+    assert_non_null(strstr(error.message, "remove sparse or by_body"));
     refused(
         parse(head, "", "", one, two,
               "constraints:\n  - {type: rod, a: {body: one, vertex: 26}, b: {body: two, vertex: "

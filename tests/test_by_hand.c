@@ -442,8 +442,8 @@ static void last_step_taken(void **unused)
     brio_sim_free(sim);
 }
 
-/* The tolerance is a speed: with h = 1e-3 a step of 1e-4 m is 0.1 m/s. A tolerance of 0.01 m/s is
- * not met by the first step, one of 1 m/s is. */
+/* The tolerance is a speed: with h = 1e-3, 1e-4 m in one step is 0.1 m/s. A tolerance of 0.01 m/s
+ * is not met by the first step, one of 1 m/s is. */
 static void tolerance_is_a_speed(void **unused)
 {
     (void)unused;

@@ -819,7 +819,7 @@ static void continuous(void **state)
                     away[r] += k == f ? -y : y / 3;
                 }
             for (int r = 0; r < 3; r++) length += away[r] * away[r];
-            /* and the faces beside it too: at the border gradients are one-sided */
+            /* and the faces next to it too: at the border gradients are one-sided */
             bool inner = true;
             for (int r = 0; r < 3; r++) inner = inner && fabs(centre[r]) < 0.2;
             if (!inner) continue;

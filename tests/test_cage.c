@@ -315,8 +315,8 @@ static void contact(void **unused)
     assert_true(hash[0] == hash[1]);
 }
 
-/* A ball whose lower cells are turned about: vertices beside them ride on fixed and free nodes. The
- * work of the script is what the energy grows by (trapezoidal rule). */
+/* A ball whose lower cells are turned about: vertices next to them ride on fixed and free nodes.
+ * The work of the script is what the energy grows by (trapezoidal rule). */
 static void scripted(void **unused)
 {
     (void)unused;

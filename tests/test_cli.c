@@ -581,9 +581,23 @@ static void help(void **state)
         o = BRIO(commands[i], "--help");
         assert_string_equal(o->out, before);
     }
+    /* keys of a scene, methods and other names: their part of the reference */
+    static const char *const topics[][2] = {{"contact", "friction_iterations"},
+                                            {"fix", "bodies[].fix[]"},
+                                            {"gravity", "Acceleration of free fall."},
+                                            {"a-search", "alpha_max"},
+                                            {"jelly", "{type: neo-hookean"}};
+    for (size_t i = 0; i < BRIO_COUNT(topics); i++) {
+        o = BRIO("help", topics[i][0]);
+        assert_int_equal(o->code, 0);
+        assert_non_null(strstr(o->out, topics[i][1]));
+    }
     o = BRIO("--version");
     assert_int_equal(o->code, 0);
     assert_non_null(strstr(o->out, brio_version()));
+    o = BRIO("--versio");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "brio: no option \"--versio\"; did you mean \"--version\"?\n");
 }
 
 static void scene_reference_is_current(void **state)

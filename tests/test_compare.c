@@ -83,6 +83,7 @@ static void orders(void **state)
     o = BRIO("compare", "chain.yaml", "--integrators", "backward-euler,trapezoidal", "--h",
              "1/100,1/200", "--reference", "rk4@1/4000", "-o", "two", "--json", "-q");
     check_code(o, 0);
+    assert_non_null(strstr(o->err, "--reference is written NAME:h now")); /* @ is of version 0.1 */
     root = parsed(o->out);
     trials = member(root, "trials");
     assert_int_equal(trials->count, 5);
@@ -393,7 +394,7 @@ static void refusals(void **state)
         {{"compare", "chain.yaml", "-i", "bdf2,,bdf3"},
          "--integrators: an integrator is missing next to a comma\n"},
         {{"compare", "chain.yaml", "-i", "bdf2,{type: bdf2}"},
-         "--integrators: bdf2 stands there twice\n"},
+         "--integrators: bdf2 is listed twice\n"},
         {{"compare", "chain.yaml", "-i", "{decay: 1}"},
          "--integrators: missing key \"type\": {type: a-search, decay: 10}\n"},
         {{"compare", "chain.yaml", "-i", "{type: a-search, decai: 1}"},

@@ -690,7 +690,7 @@ static const struct {
     {"{type: rod, a: {body: a, vertx: 1}}", "did you mean \"vertex\""},
     {"{type: ball, a: a, at: [0, 0, 0]}\nstitches:\n  - {a: a, b: b, vertices: []}",
      "there are no vertices"},
-    {"{type: volume, a: a, b: b}", "leave b out"},
+    {"{type: volume, a: a, b: b}", "remove b"},
 };
 
 static void refusals(void **unused)

@@ -673,7 +673,7 @@ static void stack_of(const char *what, int count, double size, const char *body,
 }
 
 /* Vertices beyond the rim of the face below push sideways, in proportion to how far they are out
- * over dhat, and friction gives way to a force by a share of epsv: what rests on its rim creeps,
+ * over dhat, and friction gives way to a force by a fraction of epsv: what rests on its rim creeps,
  * e-fold in 2 mu d/epsv seconds. */
 static void stacks(void **unused)
 {

@@ -161,7 +161,7 @@ static bool moves_all(int integrator)
     return !(brio_integrator_at(integrator)->traits & BRIO_SPRINGS_ONLY);
 }
 
-/* One body, with whatever its def says; `clamp` fixes the vertices at the least x. */
+/* One body, with whatever its def says; `clamp` fixes the vertices at the smallest x. */
 static BrioSim *one_body(const BrioBodyDef *body, bool clamp, const BrioScript *script,
                          const double *gravity, const BrioSimDef *def)
 {
@@ -1293,7 +1293,7 @@ static void positions(void **unused)
     brio_sim_positions(sim, 1, other_after);
     assert_memory_equal(other, other_after, sizeof other);
 
-    uint64_t before = hash(brio_sim_state(sim)); /* what is refused changes nothing */
+    uint64_t before = hash(brio_sim_state(sim)); /* what is rejected changes nothing */
     y[3 * vertices - 1] = NAN;
     assert_int_equal(brio_sim_set_positions(sim, 0, y, NULL), BRIO_ERROR_ARGUMENT);
     assert_int_equal(brio_sim_set_velocities(sim, 0, y, NULL), BRIO_ERROR_ARGUMENT);

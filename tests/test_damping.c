@@ -161,7 +161,7 @@ static void free_fall(void **unused)
                     runs++;
                 }
     }
-    print_message("%d falls with damping beside those without: vertices %.1e, centres %.1e of the "
+    print_message("%d falls with damping next to those without: vertices %.1e, centres %.1e of the "
                   "fall apart\n",
                   runs, worst_vertex, worst_centre);
     assert_true(runs >= 3 * 22);

@@ -1,6 +1,6 @@
-/* Editing a simulation that runs: numbers that stay, what is refused, cuts, moved obstacles against
- * scripted ones, contact events against momenta, buffers for drawing, a failing allocator, and
- * random editing with a checkpoint in between. */
+/* Editing a simulation that runs: numbers that stay, what is rejected, cuts, moved obstacles
+ * against scripted ones, contact events against momenta, buffers for drawing, a failing allocator,
+ * and random editing with a checkpoint in between. */
 #include "sim/edit.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void numbers_stay(void **unused)
     brio_sim_free(sim);
 }
 
-/* ---- what is refused -------------------------------------------------------------------- */
+/* ---- what is rejected -------------------------------------------------------------------- */
 
 static void sentences(void **unused)
 {

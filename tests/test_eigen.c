@@ -1,5 +1,6 @@
 /* Eigenvalues: general matrices with known roots, defective ones, symmetric ones by both methods;
- * vibrations of bodies with known frequencies; the power method beside the dense solution. */
+ * vibrations of bodies with known frequencies; the power method compared with the dense solution.
+ */
 #include "analyze/modes.h"
 #include "system/system.h"
 #include "linear/blas.h"

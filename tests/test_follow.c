@@ -111,7 +111,7 @@ static void from_checkpoint(void **state)
     assert_int_equal(count_files("rest/checkpoints"), 1);
 }
 
-/* Another material, gravity and method from the same positions; other bodies are refused. */
+/* Another material, gravity and method from the same positions; other bodies are rejected. */
 static void from_another(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void from_with_target(void **state)
     print_message("target %.6g J, of the rest alone %.6g J; energy %.6g J\n", whole, rest, energy);
     assert_true(same == whole);
     assert_true(energy > whole + 0.1);
-    /* a changed scene starts without what the method remembers beside it: a little changes */
+    /* a changed scene starts without what the method remembers next to it: a little changes */
     assert_true(fabs(rest - whole) < 0.01 * (energy - whole));
 }
 

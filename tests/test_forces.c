@@ -1,4 +1,5 @@
-/* Forces: derivatives by Taylor's slope, the ledger, and closed forms beside what is simulated. */
+/* Forces: derivatives by Taylor's slope, the ledger, and closed forms compared with what is
+ * simulated. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +84,7 @@ static void formulas_say_what_is_wrong_and_where(void **unused)
     assert_int_not_equal(brio__formula_compile(deep, &f, &column, &error), BRIO_OK);
 }
 
-/* Whatever is written, a formula is refused with a place or has a value. */
+/* Whatever is written, a formula is rejected with a place or has a value. */
 static void formulas_survive_anything(void **unused)
 {
     (void)unused;
@@ -748,7 +749,7 @@ static void a_program_may_give_forces(void **unused)
     brio_sim_free(sim);
 }
 
-/* ---- what is refused, and the same bits ------------------------------------------------- */
+/* ---- what is rejected, and the same bits ------------------------------------------------- */
 
 static void refused(const char *says, const char *text)
 {

@@ -452,7 +452,7 @@ static void test_wrong(void **state)
     printf("%zu broken files refused with their place\n", BRIO_COUNT(wrong));
 }
 
-/* Binary files that are cut anywhere are refused or, where only the end is missing, read whole. */
+/* Binary files that are cut anywhere are rejected or, where only the end is missing, read whole. */
 static void test_cut_off(void **state)
 {
     (void)state;

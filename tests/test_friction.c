@@ -433,7 +433,7 @@ static void piston(void **state)
     }
 }
 
-/* One linear solve a step goes with barriers: a box dropped on an edge comes to rest on the floor
+/* One linear solve per step supports barriers: a box dropped on an edge comes to rest on the floor
  * and never touches it. */
 static void linearly_implicit(void **state)
 {

@@ -1,6 +1,6 @@
 /* Taking part in a simulation that runs: hands (their energy, where they hold, what they do under
  * every method, Woodbury's formula, no trace after they let go), attachments, materials, damping
- * and integrators changed between steps, what is refused, and a thousand random operations whose
+ * and integrators changed between steps, what is rejected, and a thousand random operations whose
  * energies must add up. */
 #include "potential/hands.h"
 #include "run/checkpoint.h"
@@ -187,7 +187,7 @@ static void places(void **unused)
     print_message("nearest of 20000 random points of the surface is farther by %.1e m at most\n",
                   worst);
     assert_true(worst < 0.02);
-    /* beside a fixed vertex: weights of the others, whose sum is 1 */
+    /* next to a fixed vertex: weights of the others, whose sum is 1 */
     h = grab(sim, 0, -0.49, 0, -0.5, 10);
     brio_sim_hand(sim, h, &hand);
     double sum = hand.weight[0] + hand.weight[1] + hand.weight[2];

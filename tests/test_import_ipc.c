@@ -463,7 +463,7 @@ static void test_keywords(void **state)
     }
 }
 
-/* A mesh of a two-dimensional code is refused by that name. */
+/* A mesh of a two-dimensional code is rejected by that name. */
 static void test_flat(void **state)
 {
     (void)state;

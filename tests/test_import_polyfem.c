@@ -353,7 +353,7 @@ static const Case keywords[] = {
          "\"x*t\", 0]}]"),
      1, "LOST: obstacle_displacements: obstacles are shifted, or turned at a constant rate", NULL},
     {TOUCHING(CUBE ", {\"mesh\": \"meshes/kite.obj\", \"is_obstacle\": true, " FAR "}", ""), 1,
-     "a.json:1: LOST: edges of an obstacle beside its faces are left out", NULL},
+     "a.json:1: LOST: edges of an obstacle that also has faces are left out", NULL},
     /* a plane whose y is 3: it goes to the height of the translation */
     {TOUCHING(CUBE ", {\"mesh\": \"meshes/sheet.obj\", \"is_obstacle\": true, \"transformation\": "
                    "{\"dimensions\": [8, 0, 8], \"translation\": [0, -2, 0]}}",
@@ -483,7 +483,7 @@ static void test_formulas(void **state)
     }
 }
 
-/* Points and edges of a mesh as an obstacle: a file beside the scene, or lost by name. */
+/* Points and edges of a mesh as an obstacle: a file next to the scene, or lost by name. */
 static void test_extract(void **state)
 {
     (void)state;

@@ -267,7 +267,7 @@ static void energy_meets_target(void **unused)
 }
 
 /* A body thrown: with weight treated exactly it is on the parabola with the parabola's energy at
- * steps of any length, after gravity has changed and after a push; the paper's form loses
+ * any step size, after gravity has changed and after a push; the paper's form loses
  * m (h g)^2/2 in every step. No alpha acts on flight, so that decay cannot take from it: the energy
  * stays above the target. */
 static void flight(void **unused)
@@ -332,8 +332,8 @@ static void flight(void **unused)
     brio_sim_free(sim);
 }
 
-/* What lies and what hangs has come to rest, velocities too, while what flies beside them is on its
- * parabola. */
+/* What lies and what hangs has come to rest, velocities too, while what flies next to them is on
+ * its parabola. */
 static void rest_is_still(void **unused)
 {
     (void)unused;

@@ -148,7 +148,7 @@ static void expect(BrioStatus status, BrioStatus expected, BrioError *error, con
     *error = (BrioError){0};
 }
 
-/* What is refused is refused with a sentence, in the last argument, wherever it comes from. */
+/* What is rejected is rejected with a sentence, in the last argument, wherever it comes from. */
 static void refusals(void **unused)
 {
     (void)unused;

@@ -551,7 +551,7 @@ static void test_iterations(void **state)
     assert_true(relative_residual(&p, b, x) < 1); /* what was reached is returned */
     brio__linear_free(linear);
 
-    BrioLinearOptions impossible = {.tol = 1e-30}; /* beyond round-off: said, not looped for ever */
+    BrioLinearOptions impossible = {.tol = 1e-30}; /* beyond round-off: said, not looped forever */
     assert_int_equal(
         brio__linear_create(pcg, &impossible, p.graph.n, p.graph.start, p.graph.neighbour, &linear),
         BRIO_OK);

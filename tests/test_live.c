@@ -96,7 +96,7 @@ static void changing_gravity(void **unused)
     brio_sim_free(sim);
 }
 
-/* Bodies that fit one by one but not together are refused before they are built. */
+/* Bodies that fit one by one but not together are rejected before they are built. */
 static void too_much_together(void **unused)
 {
     (void)unused;

@@ -544,7 +544,7 @@ static void wrong_frames_are_closed(void **state)
 }
 
 /* A browser that reads nothing, one that goes without a word while it holds, and more than may
- * watch: the engine's clock goes on, the hand lets go, and the rest is refused. */
+ * watch: the engine's clock goes on, the hand lets go, and the rest is rejected. */
 static void browsers_come_and_go(void **state)
 {
     (void)state;

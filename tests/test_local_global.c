@@ -572,8 +572,8 @@ static void refusals(void **unused)
     static const char *const cases[][2] = {
         {"contact: {type: ipc}\nobstacles: [{type: plane, point: [0, -2, 0], normal: [0, 1, "
          "0]}]\nintegrator: backward-euler\nbodies:\n  - " NET,
-         "local-global ends a step before it is solved, and contact: ipc needs it solved; use "
-         "contact: {type: penalty}, or solver: newton"},
+         "local-global does not support contact: ipc, because it ends a step before the solution; "
+         "use contact: {type: penalty}, or solver: newton"},
         {"integrator: linearly-implicit-euler\nbodies:\n  - " NET,
          "linearly-implicit-euler is one linear solve with the Hessian at the start of the step, "
          "which local-global does not have"},

@@ -1,5 +1,5 @@
 /* 1,000 random stacks of two to five bodies, solid, shell and affine, that decimal numbers put
- * exactly on each other: each moves as it should or is refused with both names; none is silently
+ * exactly on each other: each moves as it should or is rejected with both names; none is silently
  * wrong. And the same with gaps from 1e-16 m on. */
 #include <setjmp.h>
 #include <stdarg.h>

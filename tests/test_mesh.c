@@ -1046,25 +1046,11 @@ static const struct Wrong {
      "the number is wrong"},
     /* any */
     {"a.step", "solid\n", 0, 0,
-     "meshes of type \".step\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), "
-     ".mesh (Medit, ASCII), .node "
-     "(TetGen, with its .ele next to it), .ele (TetGen, with its .node next to it), .obj "
-     "(Wavefront "
-     "OBJ), .off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
-     "binary), "
-     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML "
-     "unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, "
-     "JSON)"},
+     "brio does not read meshes of type \".step\"; it reads .msh, .mesh, .node, .ele, .obj, .off, "
+     ".pt, .seg, .ply, .stl, .vtk, .vtu, .js, .json"},
     {"mesh", "solid\n", 0, 0,
-     "the name has no extension to tell the format; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and "
-     "binary), .mesh (Medit, ASCII), .node "
-     "(TetGen, with its .ele next to it), .ele (TetGen, with its .node next to it), .obj "
-     "(Wavefront "
-     "OBJ), .off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
-     "binary), "
-     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML "
-     "unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, "
-     "JSON)"},
+     "the name has no extension that tells the format; brio reads .msh, .mesh, .node, .ele, .obj, "
+     ".off, .pt, .seg, .ply, .stl, .vtk, .vtu, .js, .json"},
     {"a.obj", "", 0, 0, "the file is empty"},
 };
 

@@ -1,5 +1,5 @@
 /* Every integrator's own code on the damped oscillator m x'' + c x' + k x = 0, read off as a matrix
- * column by column: beside the closed forms, and its spectral radius. */
+ * column by column: compared with the closed forms, and its spectral radius. */
 #include "system/system.h"
 #include "integrate/tableau.h"
 #include "sim/sim.h"

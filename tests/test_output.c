@@ -320,7 +320,7 @@ static void frames(void **state)
 
 /* ---- without memory --------------------------------------------------------------------- */
 
-/* A run that is refused memory at any point ends with a status, leaks nothing, and can be done
+/* A run that is without memory at any point ends with a status, leaks nothing, and can be done
  * again. */
 static void no_memory(void **state)
 {

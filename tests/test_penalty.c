@@ -224,7 +224,7 @@ static void stops(void **state)
 }
 
 /* Points have nothing to swing: friction stops them and never turns them round, explicit methods in
- * steps of any length. */
+ * any step size. */
 static void never_turns_round(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Charts: well-formed, everything inside the frame, gaps and extremes kept, the legend beside the
+/* Charts: well-formed, everything inside the frame, gaps and extremes kept, the legend next to the
  * data. And tables. */
 #include "output/svg.h"
 
@@ -349,7 +349,7 @@ static void legend_is_apart(void **state)
     (void)state;
     double y[2] = {1e-9, 2e9};
     const char *const names[] = {"x", "implicit midpoint", "a name of some thirty-odd letters",
-                                 "a name that is much too long to stand beside the frame of any "
+                                 "a name that is much too long to stand next to the frame of any "
                                  "chart on this page, and goes on and on and on and on"};
     for (size_t k = 0; k < BRIO_COUNT(names); k++)
         for (int count = 1; count <= 12; count++)
@@ -365,7 +365,7 @@ static void legend_is_apart(void **state)
                 BrioPlotFrame f = brio__plot_frame(&plot);
                 const double *l = f.legend;
                 assert_true(l[2] > 0 && l[3] > 0);
-                /* beside, or below the labels */
+                /* next to, or below the labels */
                 assert_true(l[0] >= f.left + f.width || l[1] >= f.top + f.height + 40);
                 assert_true(l[0] >= 0 && l[1] >= 0 && l[0] + l[2] <= BRIO_PLOT_WIDTH &&
                             l[1] + l[3] <= BRIO_PLOT_HEIGHT);

@@ -12,7 +12,7 @@ static void expect(const Outcome *o, int code, const char *said)
         fail_msg("code %d, no '%s' in: %.1000s", o->code, said, o->err);
 }
 
-/* A name that results could not hold is refused before anything is computed. */
+/* A name that results could not hold is rejected before anything is computed. */
 static void long_names(void **unused)
 {
     (void)unused;

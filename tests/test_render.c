@@ -187,7 +187,7 @@ static Image standing_block(const char *background)
     return decode("standing.png");
 }
 
-/* Blue above, a ground that fades into the horizon without a line, darker beside the block's foot
+/* Blue above, a ground that fades into the horizon without a line, darker next to the block's foot
  * and open again farther away. */
 static void sky_and_ground(void **state)
 {
@@ -213,7 +213,7 @@ static void sky_and_ground(void **state)
     assert_true(ground[0] > ground[2]);
     int dark = light_of(pixel(&sky, at[0], at[1]));
     int open = light_of(ground);
-    print_message("floor beside the foot %d, away from it %d\n", dark, open);
+    print_message("floor next to the foot %d, away from it %d\n", dark, open);
     assert_true(dark + 10 < open);
     Image studio = standing_block("studio"), white = standing_block("white");
     assert_true(colour_of(pixel(&studio, 4, 0)) < 10);
@@ -262,7 +262,7 @@ static void no_specks_in_folds(void **state)
 }
 
 /* A picture of a few facets, in a square around its middle: the largest difference of two pixels
- * beside each other, and the lightest one. */
+ * next to each other, and the lightest one. */
 static int roughness(const BrioView *view, const BrioFacet *facet, int64_t count, int around,
                      int *light)
 {
@@ -389,6 +389,57 @@ static void a_sheet(void **state)
 
 /* Colours by value: a body that is pulled to twice its length shows the upper end, one that moves
  * as a whole shows one colour. */
+/* Whether a pixel has the colour of the curve. */
+static bool on_curve(const Image *image, int x, int y)
+{
+    const uint8_t *p = pixel(image, x, y);
+    return abs(p[0] - 0x1f) < 24 && abs(p[1] - 0x5f) < 24 && abs(p[2] - 0xa8) < 24;
+}
+
+/* The first row from the top in which the curve covers a column; -1: none. */
+static int curve_row(const Image *image, int x)
+{
+    for (int y = image->height * 3 / 4; y < image->height; y++)
+        if (on_curve(image, x, y)) return y;
+    return -1;
+}
+
+/* --energy: the curve of energy.csv until the time of the picture, at the lower edge, on one scale
+ * for all runs. */
+static void energy_curve(void **state)
+{
+    (void)state;
+    block_run();
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "falling", "-q", "--force")->code, 0);
+    write_text("falling/energy.csv", "time,total\n0,4\n0.125,4\n0.25,2\n0.5,1\n");
+    assert_int_equal(BRIO("render", "falling", "-o", "curve.png", "--size", "400x600", "--time",
+                          "0.4", "--energy", "--plain")
+                         ->code,
+                     0);
+    Image image = decode("curve.png");
+    int first = curve_row(&image, 40), middle = curve_row(&image, 180),
+        last = curve_row(&image, 300);
+    print_message("rows of the curve: %d, %d, %d\n", first, middle, last);
+    assert_true(first > 450 && middle > first + 20 && last > middle + 6 && last < 600);
+    assert_int_equal(curve_row(&image, 350), -1); /* not yet */
+    free(image.rgb);
+    /* a second run with more energy: the same curve is lower */
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "rich", "-q", "--force")->code, 0);
+    write_text("rich/energy.csv", "time,total\n0,8\n0.5,8\n");
+    assert_int_equal(BRIO("render", "falling", "rich", "-o", "two.png", "--size", "400x600",
+                          "--time", "0.4", "--energy", "--plain")
+                         ->code,
+                     0);
+    image = decode("two.png");
+    assert_true(curve_row(&image, 40) > first + 20);
+    assert_int_equal(curve_row(&image, 440), first);
+    free(image.rgb);
+    assert_int_equal(unlink("rich/energy.csv"), 0);
+    const Outcome *o = BRIO("render", "rich", "-o", "none.png", "--energy");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "cannot read rich/energy.csv: No such file or directory\n");
+}
+
 static void colours_show_values(void **state)
 {
     (void)state;
@@ -486,7 +537,7 @@ static void checks_and_blur(void **state)
     assert_true(between[2] >= between[0] + 6);
 }
 
-/* A slow body beside a fast one: with a scale of its own it shows the upper end, too. */
+/* A slow body next to a fast one: with a scale of its own it shows the upper end, too. */
 static void own_scales(void **state)
 {
     (void)state;
@@ -790,8 +841,9 @@ static void bad_input(void **state)
         {{"render", "nowhere", "-o", "a.png"},
          "there is no folder \"nowhere\": give one that `brio run` has written\n"},
         {{"render", "still", "-o", "a.png"},
-         "still holds no motion (there is no motion.bin): run the scene again, with output.motion "
-         "not false\n"},
+         "still has no motion.bin, the stored motion: run the scene again without `output: "
+         "{motion: "
+         "false}`\n"},
         {{"render", "block", "-o", "a.avi"},
          "brio render: -o a.avi: expected a name that ends in .png, .mp4, .webm or .gif; "
          "frame-%04d.png gives numbered pictures\n"},
@@ -854,6 +906,7 @@ int main(void)
         cmocka_unit_test(no_dark_patches_in_pits),
         cmocka_unit_test(the_same_for_any_number_of_threads),
         cmocka_unit_test(a_sheet),
+        cmocka_unit_test(energy_curve),
         cmocka_unit_test(colours_show_values),
         cmocka_unit_test(a_camera_that_follows),
         cmocka_unit_test(checks_and_blur),

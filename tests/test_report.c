@@ -150,7 +150,7 @@ static void in_a_browser(void **state)
     make_block();
     run_once("both", (const char *const[]){"compare", "block.yaml", "--integrators",
                                            "backward-euler,a-search", "--h", "1/60,1/120,1/240",
-                                           "--reference", "a-search@1/960", "--set", "time.end=0.4",
+                                           "--reference", "a-search:1/960", "--set", "time.end=0.4",
                                            "-o", "both", "-q", NULL});
     write_large();
     run_once("large", (const char *const[]){"run", "large.yaml", "-o", "large", "-q", NULL});

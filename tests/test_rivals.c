@@ -444,7 +444,7 @@ static void tets_rest(void **unused)
     brio_sim_free(sim);
 }
 
-/* Other solids are refused with a sentence. */
+/* Other solids are rejected with a sentence. */
 static void tets_are_stable_neo_hookean(void **unused)
 {
     (void)unused;

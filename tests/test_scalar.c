@@ -220,10 +220,10 @@ static void solves(void **state)
     }
 }
 
-/* Of a nearly diagonal matrix, as short steps have, the inverse falls below the least float. The
+/* Of a nearly diagonal matrix, as short steps have, the inverse falls below the smallest float. The
  * solve is as exact as ever, takes no longer than with doubles (slow numbers would take ten times
- * as long), and whoever called still has numbers below the least one. TOLERANCE of the time 4, the
- * minimum of several: machines are shared. */
+ * as long), and whoever called still has numbers below the smallest one. TOLERANCE of the time 4,
+ * the minimum of several: machines are shared. */
 static void tiny_numbers(void **state)
 {
     (void)state;

@@ -4,7 +4,7 @@
 
 typedef struct Case {
     const char *name, *scene;
-    const char *file, *content; /* beside the scene, or NULL */
+    const char *file, *content; /* next to the scene, or NULL */
     const char *set;            /* --set, or NULL */
     const char *message;
 } Case;
@@ -54,7 +54,7 @@ static const Case cases[] = {
      "  material: neo-hookean\n",
      NULL, NULL, NULL,
      "scene.yaml:1:13: integrator: theta = 1e-05 is so small that dividing by it loses all digits; "
-     "0 is forward Euler, and 0.001 the least above it"},
+     "0 is forward Euler, and 0.001 is the smallest other value"},
     {"no such form",
      "integrator: {type: theta, form: middle}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n "
      "   material: neo-hookean\n",
@@ -65,7 +65,7 @@ static const Case cases[] = {
      "   material: neo-hookean\n",
      NULL, NULL, NULL,
      "scene.yaml:1:13: integrator: beta = 1e-05 is so small that dividing by it loses all digits; "
-     "0 is the explicit method, and 0.001 the least above it"},
+     "0 is the explicit method, and 0.001 is the smallest other value"},
     {"a spectral radius above 1",
      "integrator: {type: generalized-alpha, rho_inf: 1.2}\nbodies:\n  - shape: {type: box, cells: "
      "[1, 1, 1]}\n    material: neo-hookean\n",
@@ -137,14 +137,8 @@ static const Case cases[] = {
      "relative to the scene file"},
     {"unknown ending", "bodies:\n  - mesh: bunny.doc\n    material: neo-hookean\n", "bunny.doc",
      "x", NULL,
-     "bunny.doc: meshes of type \".doc\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII "
-     "and binary), .mesh (Medit, "
-     "ASCII), .node (TetGen, with its .ele next to it), .ele (TetGen, with its .node next to it), "
-     ".obj (Wavefront OBJ), "
-     ".off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
-     "binary), .stl (STL, ASCII and binary), .vtk (legacy "
-     "VTK, ASCII and binary), .vtu (VTK XML unstructured grid), .js (positions and cells of npm "
-     "packages), .json (positions and cells, JSON)"},
+     "bunny.doc: brio does not read meshes of type \".doc\"; it reads .msh, .mesh, .node, .ele, "
+     ".obj, .off, .pt, .seg, .ply, .stl, .vtk, .vtu, .js, .json"},
     {"time step zero",
      "time: {h: 0}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
@@ -190,7 +184,8 @@ static const Case cases[] = {
      "scene.yaml:2:12: bodies[0].shape: a mesh of 1000030000300001 vertices is too large: at most "
      "2147483647 can be "
      "numbered; use a coarser mesh"},
-    {"YAML syntax", "bodies: [\n", NULL, NULL, NULL, "scene.yaml:1:9: this list is never closed"},
+    {"YAML syntax", "bodies: [\n", NULL, NULL, NULL,
+     "scene.yaml:1:9: this list has no closing \"]\""},
     {"alias",
      "time: &t {h: 1}\noutput: *t\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    "
      "material: {type: "
@@ -343,16 +338,16 @@ static const Case cases[] = {
      "scene.yaml:8:42: constraints[0].a.vertex: body \"chain\" has no vertex 4: it has vertices 0 "
      "to 3"},
     {"rod between fixed vertices", ROD("{type: rod, a: [chain, 0], b: [chain, 1]}"), NULL, NULL,
-     NULL, "scene.yaml:8:5: constraints[0]: both ends of rod 0 are fixed: leave it out"},
+     NULL, "scene.yaml:8:5: constraints[0]: both ends of rod 0 are fixed: remove it"},
     {"rod of another length", ROD("{type: rod, a: [chain, 1], b: [chain, 2], length: 1.25}"), NULL,
      NULL, NULL,
      "scene.yaml:8:5: constraints[0]: the ends of the rod are 1 m apart in the initial state, and "
-     "its length is 1.25 m: move them, or leave length out"},
+     "its length is 1.25 m: move them, or remove length"},
     {"rod twice",
      ROD("{type: rod, a: [chain, 1], b: [chain, 2]}\n  - {type: rod, b: [chain, 1], a: [chain, "
          "2]}"),
      NULL, NULL, NULL,
-     "scene.yaml:9:5: constraints[1]: rod 0 joins the same two vertices: leave one out"},
+     "scene.yaml:9:5: constraints[1]: rod 0 joins the same two vertices: remove one"},
     {"rod with a word", ROD("{type: rod, a: chain, b: [chain, 2]}"), NULL, NULL, NULL,
      "scene.yaml:8:20: constraints[0].a: expected {body: name, vertex: number} or [name, number]"},
     {"rod to a scripted vertex", ROD("{type: rod, a: [chain, 0], b: [chain, 2]}"), NULL, NULL,
@@ -443,7 +438,7 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
      "fix: [{vertices: [0], axes: [x], script: {velocity: [1, 0, 0]}}]\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:27: bodies[0].fix[0]: coordinates that are fixed alone stand still: leave out "
+     "scene.yaml:4:27: bodies[0].fix[0]: coordinates that are fixed alone do not move: remove "
      "axes, or script and sequence"},
     {"an axis that nobody knows",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
@@ -586,7 +581,7 @@ static const Case cases[] = {
      "transform: {rotate: [[0, 0, 1], 90]}\n",
      NULL, NULL, NULL,
      "scene.yaml:2:5: bodies[0]: edge 0 (vertices 0 1) goes along [0, 0.25, 0]: a bar1d moves "
-     "along x only, so its edges must point along +x; leave rotations out"},
+     "along x only, so its edges must point along +x; remove rotations"},
     {"a bar thrown across",
      "bodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n    "
      "velocity: {linear: [0, 1, 0]}\n",
@@ -818,7 +813,7 @@ static const Case cases[] = {
     {"a shell with two masses",
      "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: {type: "
      "membrane-stvk, thickness: 0.001, rho: 1000, areal: 1}\n",
-     NULL, NULL, NULL, "scene.yaml:2:5: bodies[0]: both rho and areal are given: leave one out"},
+     NULL, NULL, NULL, "scene.yaml:2:5: bodies[0]: both rho and areal are given: remove one"},
     {"a shell of a solid's material",
      "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    kind: shell\n    material: "
      "neo-hookean\n",

@@ -1,5 +1,5 @@
-/* brio playground --serve: the page and the engine beside it with the headers for shared memory, to
- * this machine only, whatever clients send. */
+/* brio playground --serve: the page and the engine next to it with the headers for shared memory,
+ * to this machine only, whatever clients send. */
 #include "loopback.h"
 
 static pid_t server;
@@ -32,7 +32,7 @@ static bool begins(const char *text, const char *with)
     return !strncmp(text, with, strlen(with));
 }
 
-/* The program finds the page beside itself: a copy of it, with a page of a few words. */
+/* The program finds the page next to itself: a copy of it, with a page of a few words. */
 static int start(void **state)
 {
     if (enter_folder(state) != 0) return -1;

@@ -1,5 +1,5 @@
-/* Linear stability: matrices of integrators beside their closed forms, limits of explicit methods,
- * what `brio stability` says of a scene, the linearised explicit method and position-based
+/* Linear stability: matrices of integrators compared with their closed forms, limits of explicit
+ * methods, what `brio stability` says of a scene, the linearised explicit method and position-based
  * cloth. */
 #include "program.h"
 
@@ -454,8 +454,8 @@ static double json_number(const char *text, const char *key, int number)
     return strtod(text + strlen(wanted), NULL);
 }
 
-/* k0 of `brio stability` beside a dense eigensolver (TOLERANCE 1 %), and runs on both sides of
- * h_max. */
+/* k0 of `brio stability` compared with a dense eigensolver (TOLERANCE 1 %), and runs on both sides
+ * of h_max. */
 static void scene_limits(void **state)
 {
     (void)state;

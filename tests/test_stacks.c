@@ -1,5 +1,5 @@
 /* Stacks that decimal numbers put exactly on each other: a selection; all 1,000 are in
- * test_long_stacks.c. Each moves as it should or is refused with both names; none is silently
+ * test_long_stacks.c. Each moves as it should or is rejected with both names; none is silently
  * wrong. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* brio render --texture: PNG files of every kind are read, damaged ones are refused with a
+/* brio render --texture: PNG files of every kind are read, damaged ones are rejected with a
  * sentence, and pictures appear where texture coordinates put them, filtered. */
 #define _GNU_SOURCE
 #include "program.h"
@@ -162,7 +162,7 @@ static void damaged_files(void **state)
         brio__free(rgba);
         free(part);
     }
-    print_message("%d of %d lengths are refused\n", refused, (int)file.size);
+    print_message("%d of %d lengths are rejected\n", refused, (int)file.size);
     assert_true(refused >= (int)file.size - 12);
     for (size_t at = 0; at < file.size; at++) {
         BrioError error = {0};

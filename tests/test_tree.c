@@ -396,9 +396,10 @@ static void test_yaml_refused(void **state)
         "s:1:5: a second \": \" in the same line: put the text into quotes, or the inner key into "
         "its own line");
     yaml_refused("- a\nb: 1", "s:2:1: expected \"- \" like the other elements of the list");
-    yaml_refused("x:\n  a: [1, 2\n", "s:2:6: this list is never closed");
-    yaml_refused("a: {b: 1", "s:1:4: this map is never closed");
-    yaml_refused("a: {b: 1]", "s:1:9: closes a bracket of the other kind: [ goes with ], { with }");
+    yaml_refused("x:\n  a: [1, 2\n", "s:2:6: this list has no closing \"]\"");
+    yaml_refused("a: {b: 1", "s:1:4: this map has no closing \"}\"");
+    yaml_refused("a: {b: 1]",
+                 "s:1:9: this bracket does not match the open one: [ needs ], { needs }");
     yaml_refused("{a: 1}}", "s:1:7: closes a bracket that was never opened");
     yaml_refused("{a: 1} x", "s:1:8: expected the end of the document");
     yaml_refused("a: \"b", "s:1:4: the quote is never closed");
@@ -618,7 +619,7 @@ static void test_set_messages(void **state)
     root = parse("integrator: a-search");
     set(root, "integrator={type: a-search, decay: 10}");
     assert_int_equal(brio__node_get(brio__node_get(root, "integrator"), "decay")->column, 25);
-    set_refused(root, "integrator={type: a", "--set integrator: this map is never closed");
+    set_refused(root, "integrator={type: a", "--set integrator: this map has no closing \"}\"");
     set_refused(
         root, "integrator.x=&a 1",
         "--set integrator.x: anchors (&) are not supported; write the value where it is used");

@@ -1,5 +1,5 @@
 /* Variational integrators of every quadrature: order, momenta, stability; rods: lengths, momenta,
- * order, what is refused. */
+ * order, what is rejected. */
 #include "sim/sim.h"
 
 #include <stdlib.h>

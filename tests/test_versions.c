@@ -1,5 +1,6 @@
 /* Files of the version before (docs/formats.md): a checkpoint of format 3 goes on to the same bits,
- * a motion of version 1 is drawn, and what comes from later versions is refused with a sentence. */
+ * a motion of version 1 is drawn, and what comes from later versions is rejected with a sentence.
+ */
 #include "program.h"
 // clang-format off
 #include "output/motion.h"

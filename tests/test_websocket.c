@@ -1,6 +1,7 @@
 /* What `brio live` makes of the bytes of its clients: SHA-1, the opening of a WebSocket, frames,
  * requests and orders, right ones and wrong ones. */
 #include "live/order.h"
+#include "live/pace.h"
 #include "live/request.h"
 #include "live/sha1.h"
 #include "live/websocket.h"
@@ -278,10 +279,36 @@ static void orders(void **state)
     expect_refusal(text, "no name is that long");
 }
 
+/* Frames in `count` steps of h seconds, each up to `off` early or late. */
+static int frames_of(int count, double h, double off)
+{
+    double next = 0, every = 1.0 / 60;
+    int frames = 0;
+    srand(24);
+    for (int k = 0; k < count; k++) {
+        double now = 1000 + k * h + off * (2.0 * rand() / RAND_MAX - 1);
+        frames += pace_frame_is_due(&next, now, every);
+    }
+    return frames;
+}
+
+/* Steps of 1/60 s give sixty frames per second, with any jitter: two may be lost until the pace is
+ * known. Shorter steps give the same, and one more at the start. */
+static void paces(void **unused)
+{
+    (void)unused;
+    for (int ms = 0; ms <= 6; ms++) assert_in_range(frames_of(600, 1.0 / 60, 1e-3 * ms), 598, 600);
+    for (int ms = 0; ms <= 3; ms++)
+        assert_in_range(frames_of(2400, 1.0 / 240, 1e-3 * ms), 598, 602);
+    assert_in_range(frames_of(600, 1.0 / 90, 1e-3), 398, 402);
+    assert_int_equal(frames_of(200, 1.0 / 20, 5e-3), 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(digests),  cmocka_unit_test(opening),
                                        cmocka_unit_test(messages), cmocka_unit_test(wrong_frames),
-                                       cmocka_unit_test(requests), cmocka_unit_test(orders)};
+                                       cmocka_unit_test(requests), cmocka_unit_test(orders),
+                                       cmocka_unit_test(paces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

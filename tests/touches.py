@@ -232,7 +232,7 @@ def sources():
 
 
 def member_files(table, symbol, member, texts):
-    """The files that define a member: by its symbol, or by a macro beside the table."""
+    """The files that define a member: by its symbol, or by a macro next to the table."""
     defined = re.compile(r"^(?:const \w+ %s = |int %s\()" % (symbol, symbol), re.M)
     called = re.compile(r"^[A-Z_]+\(\s*%s\b" % member, re.M)
     beside = os.path.dirname(table) + "/"
@@ -365,7 +365,7 @@ def compile_all(copy, jobs, entries, check_only):
         if like not in entries:
             offences.append("%s is not compiled by the build" % like)
         for entry in entries.get(like, []):
-            # a kernel is checked for one instruction set, and as what it is besides
+            # a kernel is checked for one instruction set, and as what it is in addition
             if check_only and re.search(r"kernels_avx", entry["output"]):
                 continue
             target = None if check_only else os.path.join(copy, "%d.o" % len(work))

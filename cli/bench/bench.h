@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "internal.h"
 
-enum { TRIES = 7 }; /* of which the least time counts */
+enum { TRIES = 7 }; /* of which the smallest time counts */
 
 /* Each measures and prints; returns the exit code. */
 #define BENCH(bar, name, about) int bench_##name(void);

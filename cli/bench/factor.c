@@ -21,7 +21,7 @@ static const Problem problems[] = {
 
 typedef struct Measured {
     double seconds[2]; /* of a factorisation, by one and by all threads */
-    double cholmod;    /* the least of CHOLMOD, NAN without it */
+    double cholmod;    /* the minimum of CHOLMOD, NAN without it */
     double residual;   /* of a solve, relative to the right-hand side */
     BrioLinearStats stats;
 } Measured;

@@ -49,7 +49,7 @@ static bool run_frames(const RealTime *of, double *ms, int64_t *vertices, int64_
 }
 
 /* A machine that others use stands still for milliseconds, whatever it runs. The same frames of
- * three runs do the same work, to the bit: the least time of each is its own. */
+ * three runs do the same work, to the bit: the smallest time of each is its own. */
 int bench_frames(void)
 {
     static const RealTime cases[] = {{"rt-cube", NULL, false},
@@ -61,7 +61,7 @@ int bench_frames(void)
     if (!ms) return EXIT_FAILED;
     bool fine = true;
     heading("frames: 10,000 frames of scenes in real time, a-search, ten iterations; ms, and "
-            "slowest / median (goal: below 3) of one run and of the least times of three runs\n"
+            "slowest / median (goal: below 3) of one run and of the smallest times of three runs\n"
             "  scene              vertices   median   99 %   99.9 %   slowest   one run   three "
             "runs   allocations");
     for (size_t i = 0; i < BRIO_COUNT(cases) && fine; i++) {

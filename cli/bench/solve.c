@@ -128,8 +128,8 @@ static void read_slice(void *context, int64_t begin, int64_t end)
             bench_sink = bench_read(reading->a + w * reading->per_thread, reading->per_thread);
 }
 
-/* One factor, and the least times of its factorisation, of a solve and of reading an array as large
- * as the factor. */
+/* One factor, and the smallest times of its factorisation, of a solve and of reading an array as
+ * large as the factor. */
 typedef struct Solving {
     const char *name;
     const Network *net;

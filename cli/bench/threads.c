@@ -184,7 +184,7 @@ int bench_threads(void)
                all);
     for (int busy = 0; busy < 2; busy++)
         for (size_t i = 0; i < BRIO_COUNT(bars) && good; i++) {
-            say(busy ? "measuring beside busy loops ..." : "measuring ...");
+            say(busy ? "measuring with busy loops ..." : "measuring ...");
             good = measure(&bars[i], all, busy);
         }
     brio_set_threads(all);

@@ -99,7 +99,7 @@ static int compare(Comparison *c, const BrioFolder *folder)
         ran += outcome != TRIAL_WAITING && outcome != TRIAL_REFUSED;
         complete += outcome != TRIAL_WAITING && outcome != TRIAL_STOPPED;
     }
-    BrioStatus status = comparison_measure_shares(c);
+    BrioStatus status = comparison_measure_fractions(c);
     if (status == BRIO_OK) status = comparison_measure_errors(c);
     if (status == BRIO_OK) comparison_measure_nearness(c);
     if (status != BRIO_OK) brio__error(&error, status, "%s", brio_status_text(status));
@@ -144,6 +144,13 @@ static bool sets_compared(const char *set, const char *key)
 }
 
 enum { INTEGRATORS, SIZES, REFERENCE, OUT, FORCE, SET, THREADS, QUIET, JSON, PLUGIN };
+
+static void say_old_words(const Comparison *c)
+{
+    if (c->old_reference)
+        fprintf(stderr, "brio compare: --reference is written NAME:h now; NAME@h of version 0.1 "
+                        "still works in this version\n");
+}
 
 static int run(int argc, char **argv)
 {
@@ -194,6 +201,7 @@ static int run(int argc, char **argv)
     }
     if (status == BRIO_OK)
         status = comparison_read_lists(&c, copies[0], copies[1], copies[2], &error);
+    say_old_words(&c);
     if (status == BRIO_OK) status = load_scene(&c, &error);
     if (status == BRIO_OK) status = plan(&c, lists[2] != NULL, &error);
     if (status == BRIO_OK) status = open_folder(&c, &folder, &error);

@@ -142,6 +142,7 @@ typedef struct Comparison {
     bool scale_is_first;
     double track_step; /* s: between instants at which trials are compared with the reference */
     int64_t track_count;
+    bool old_reference;        /* --reference NAME@h, as version 0.1 wrote it */
     bool reference_was_kept;   /* it is that of an earlier comparison */
     bool errors_are_estimates; /* against the method's own limit, extrapolated */
     double planned_steps, done_steps, started, shown;

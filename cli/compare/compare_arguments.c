@@ -169,10 +169,10 @@ BrioStatus comparison_read_lists(Comparison *c, char *methods, char *sizes, char
                              read_method(piece, &c->method[c->method_count++], error), error));
         for (int i = 0; i < c->method_count - 1; i++)
             if (!strcmp(c->method[i].label, c->method[c->method_count - 1].label))
-                return at_option("--integrators",
-                                 brio__error(error, BRIO_ERROR_INPUT, "%s stands there twice",
-                                             c->method[i].label),
-                                 error);
+                return at_option(
+                    "--integrators",
+                    brio__error(error, BRIO_ERROR_INPUT, "%s is listed twice", c->method[i].label),
+                    error);
     }
     for (char *piece; (piece = next_piece(&sizes));) {
         if (c->size_count == MAX_SIZES)
@@ -190,6 +190,7 @@ BrioStatus comparison_read_lists(Comparison *c, char *methods, char *sizes, char
     qsort(c->size, (size_t)c->size_count, sizeof *c->size, by_size);
     if (!reference) return BRIO_OK;
     char *at = step_of(reference);
+    c->old_reference = at && *at == '@';
     if (at) *at = 0;
     BRIO_CHECK(at_option("--reference", read_method(reference, &c->method[c->method_count], error),
                          error));

@@ -96,7 +96,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-BrioStatus comparison_measure_shares(Comparison *c)
+BrioStatus comparison_measure_fractions(Comparison *c)
 {
     double *largest = brio__alloc((size_t)c->trial_count, sizeof(double));
     size_t count = 0;

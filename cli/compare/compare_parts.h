@@ -26,7 +26,7 @@ void comparison_keep_reference(Comparison *c, const BrioFolder *folder, uint64_t
 bool comparison_kept_reference(Comparison *c, Trial *t, const BrioFolder *folder, uint64_t scene);
 /* Fills in what takes all trials: errors and orders, shares of the energy. */
 BrioStatus comparison_measure_errors(Comparison *c);
-BrioStatus comparison_measure_shares(Comparison *c);
+BrioStatus comparison_measure_fractions(Comparison *c);
 /* The file of a picture, 0, 1, ...; NULL past the last. */
 const char *comparison_picture(size_t which);
 /* Draws a picture onto its file, or as figures of a report. `drawn` tells whether there was

@@ -207,9 +207,9 @@ static void print_table(const Comparison *c, int which)
 void comparison_print(const Comparison *c)
 {
     char text[MAX_NOTES][512], line[1600];
-    printf("%s%s%d integrators, %d step size%s, to t = %g s\n\n", c->scene->title,
-           c->scene->title[0] ? ": " : "", c->method_count, c->size_count,
-           c->size_count == 1 ? "" : "s", c->scene->end);
+    printf("%s%s%d integrator%s, %d step size%s, to t = %g s\n\n", c->scene->title,
+           c->scene->title[0] ? ": " : "", c->method_count, c->method_count == 1 ? "" : "s",
+           c->size_count, c->size_count == 1 ? "" : "s", c->scene->end);
     print_table(c, ENERGY_TABLE);
     print_table(c, COST_TABLE);
     print_table(c, NEAR_TABLE);

@@ -247,7 +247,7 @@ BrioStatus ipc_take_matrix(Reader *r)
     Shape *shape = &r->scene->shape[before];
     for (int k = 0; k < 3; k++) {
         if (count[k] < 1)
-            return ipc_fail(r, 0, "shapeMatrix with no copies along one axis; leave it out");
+            return ipc_fail(r, 0, "shapeMatrix with no copies along one axis; remove it");
         shape->count[k] = count[k];
         shape->step[k] = shape->translate[k];
         shape->translate[k] = corner[k];

@@ -327,7 +327,7 @@ static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Scr
 }
 
 /* The file of an obstacle, relative to the scene. The points or edges of a surface are written as a
- * file of their own beside it. */
+ * file of their own next to it. */
 static BrioStatus put_file(Reader *r, FILE *out, const char *folder, const char *path,
                            Extract extract, const BrioMesh *mesh)
 {

@@ -382,7 +382,7 @@ static BrioStatus take_transformation(Poly *p, Geometry *g)
     if (value.count && poly_first(value)->count)
         BRIO_CHECK(poly_vector(p, poly_first(value), g->translate));
     for (int k = 0; k < 3; k++) g->translate[k] *= p->length;
-    double corner[3]; /* what goes to the origin: the least corner of what is normalized */
+    double corner[3]; /* what goes to the origin: the smallest corner of what is normalized */
     for (int k = 0; k < 3; k++) {
         if (normal) g->scale[k] /= largest;
         corner[k] = normal || (fitted && extent[k] == 0) ? -g->scale[k] * low[k] : 0;
@@ -459,7 +459,7 @@ static BrioStatus take_extract(Poly *p, Geometry *g)
     bool surface = g->mesh->tet_count || g->mesh->triangle_count;
     if (g->obstacle && !surface) g->extract = g->mesh->edge_count ? 2 : 1;
     if (g->obstacle && surface && !g->extract && has_loose_edges(g->mesh))
-        poly_loss(p, g->node, "edges of an obstacle beside its faces are left out");
+        poly_loss(p, g->node, "edges of an obstacle that also has faces are left out");
     if (!g->extract) return BRIO_OK;
     if (g->mesh->tet_count && !g->mesh->triangle_count)
         BRIO_CHECK(brio__mesh_surface(g->mesh, p->error));

@@ -50,7 +50,7 @@ bool import_find_turn(ImportMap *map, const void *data, int steps, double h, con
     if (!(size > 0) || steps < 1 || !map(data, 1, A, b)) return false;
     double angle = import_axis_of(A, axis) * PI / 180;
     bool turns = angle > accuracy * 1e-3;
-    /* the last step with less than half a turn says it with the least rounding */
+    /* the last step with less than half a turn says it with the smallest rounding */
     int at = turns ? (int)fmax(1, fmin(steps, floor(2.5 / angle))) : steps;
     if (!map(data, at, A, b)) return false;
     angle = turns ? import_axis_of(A, axis) * PI / 180 : 0;

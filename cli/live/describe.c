@@ -314,7 +314,7 @@ void describe_settings(Engine *e)
     pthread_mutex_unlock(&e->hub->mutex);
 }
 
-/* A value that is refused because masses or rest shapes were made from it cannot be changed. The
+/* A value that is rejected because masses or rest shapes were made from it cannot be changed. The
  * state is put back. */
 BrioStatus describe_live(BrioSim *sim, bool **live, BrioError *error)
 {

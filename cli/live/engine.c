@@ -1,7 +1,9 @@
 /* Steps, paced by a clock: simulated time goes on as fast as the wall's (times `speed`), or as fast
  * as steps can be done. Between steps it carries out orders, and leaves a frame for browsers, sixty
- * times a second at most. It never waits for a browser. */
+ * times a second on average. It never waits for a browser. */
 #include "engine.h"
+
+#include "pace.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -223,7 +225,6 @@ static void publish_frame(Engine *e)
     note_curves(e);
     Packet *packet = describe_frame(e);
     if (packet) hub_frame(e->hub, packet, e->frame);
-    e->published = brio__seconds();
 }
 
 /* It pauses, and says why. */
@@ -335,7 +336,7 @@ static void step(Engine *e)
     }
     if (e->steps > 0) e->steps--;
     average(&e->step_seconds, now - e->step_start);
-    bool due = now - e->published >= frame_every || !e->playing;
+    bool due = pace_frame_is_due(&e->frame_due, now, frame_every) || !e->playing;
     if (!due && !e->record) return;
     if (!is_sane(e)) return;
     record_step(e);

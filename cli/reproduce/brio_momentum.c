@@ -139,7 +139,7 @@ static void judge_form(Report *r, const Trial *t, const char *form, const Outcom
 
 /* ---- stiff vibrations ------------------------------------------------------------------- */
 
-/* For h w >> 1 a step of A-search is v'' = alpha (v' - v) for three successive velocities. So the
+/* For h w >> 1 one step of A-search is v'' = alpha (v' - v) for three successive velocities. So the
  * energy can be the target in every step only if successive velocities are 60 degrees apart. */
 
 enum { PULLED = 3, STEPS = 60 }; /* coordinates of the second vertex; steps of a run */
@@ -253,8 +253,9 @@ static void run(Report *r)
 REPRODUCTION(brio_momentum){
     .name = "brio-momentum",
     .paper = "Brio2026",
-    .summary = "energy and momenta together: A-search with momenta beside the printed form and ten "
-               "rivals",
+    .summary =
+        "energy and momenta together: A-search with momenta compared with the printed form and ten "
+        "rivals",
     .about =
         "Each line: the share of rigid motion in kinetic plus elastic energy, mean over the run; "
         "vib and el: the shares of vibration and elasticity; dL: the largest change of angular "

@@ -342,10 +342,11 @@ REPRODUCTION(brio_where){
     .name = "brio-where",
     .paper = "Brio2026",
     .summary = "where the energy sits: elastic and kinetic energy of vibrations under A-search",
-    .about = "A decoupled method over a tableau with the stability function R divides the energy "
-             "of a vibration as |R(i h w)|^2 to 1, elastic to kinetic. Measured by the matrix of a "
-             "step, by the modes of a cube, and on the free cubes of brio-momentum beside a fine "
-             "reference.",
+    .about =
+        "A decoupled method over a tableau with the stability function R divides the energy "
+        "of a vibration as |R(i h w)|^2 to 1, elastic to kinetic. Measured by the matrix of a "
+        "step, by the modes of a cube, and on the free cubes of brio-momentum compared with a fine "
+        "reference.",
     .minutes = 8,
     .parts = true,
     .run = run,

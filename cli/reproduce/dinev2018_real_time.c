@@ -163,11 +163,11 @@ static double median_of(double *ms, int count)
     return ms[count / 2];
 }
 
-/* The methods in turn, so that all see the same machine; beside blend and A-search backward Euler
- * takes each of their frames, too: a motion that is alive costs more than one that has died (more
- * turns of the polar decompositions, other contacts in each frame), whatever the method. All of it
- * is done `times` times, to the same bits, and the least time of each frame counts, so that what
- * else the machine does counts less. */
+/* The methods in turn, so that all see the same machine; in addition to blend and A-search backward
+ * Euler takes each of their frames, too: a motion that is alive costs more than one that has died
+ * (more turns of the polar decompositions, other contacts in each frame), whatever the method. All
+ * of it is done `times` times, to the same bits, and the smallest time of each frame counts, so
+ * that what else the machine does counts less. */
 static Cost measure(Report *r, const Model *model, const char *solver, int methods, int warm,
                     int frames, int times)
 {
@@ -227,7 +227,7 @@ static void table1(Report *r)
         report_section(
             r,
             "%s: %lld vertices, %lld elements, h = %.4g s; ms per frame, mean of %d, each "
-            "the least of %d",
+            "the minimum of %d",
             model->name, (long long)sim->system->body[0].count,
             (long long)sim->system->term[sim->system->body[0].term].elements, h, timed, times);
         brio_sim_free(sim);
@@ -238,7 +238,7 @@ static void table1(Report *r)
                       "local/global, ten iterations: backward Euler");
         if (model->goal > 0)
             report_bound(r, cost.median[BACKWARD], 0, model->goal,
-                         "  its median frame, beside the goal for two cores");
+                         "  its median frame, compared with the goal for two cores");
         report_number(r, model->global[1], cost.mean[BLEND], "  blend");
         report_number(r, model->global[2], cost.search, "  of that outside of solves");
         report_number(r, NAN, cost.mean[SEARCH], "  A-search");

@@ -121,7 +121,7 @@ REPRODUCTION(gentle2025_phase){
     .name = "gentle2025-phase",
     .paper = "Gentle2025",
     .summary = "Euler's methods in the phase plane: outward, inward, closed",
-    .about = "The page draws the paths and gives no numbers; the numbers beside ours are those of "
+    .about = "The page draws the paths and gives no numbers; the numbers next to ours are those of "
              "the methods' matrices.",
     .minutes = 0.05,
     .run = phase,
@@ -202,7 +202,7 @@ REPRODUCTION(gentle2025_position_based){
     .about = "The page's program counts in pixels and pictures; here its 25 pixels are 2.5 cm and "
              "60 pictures are a second, so that its gravity of 0.3 is 1.08 m/s2; a particle "
              "weighs a gram. The page gives no numbers.",
-    .chosen = "the units; a half for \"stiffer\"; the springs beside it",
+    .chosen = "the units; a half for \"stiffer\"; the springs next to it",
     .minutes = 0.2,
     .run = position_based,
 };
@@ -244,14 +244,15 @@ static void linearly_implicit(Report *r)
     report_number(r, 1, solves, "linear systems per step, at most");
     report_fact(r, calm, "the energy never rises above the first one");
     report_value(r, strain[1], strain[0], 1e-5,
-                 "largest stretch at rest; beside it backward Euler's");
+                 "largest stretch at rest; next to it backward Euler's");
 }
 
 REPRODUCTION(gentle2025_cloth){
     .name = "gentle2025-cloth",
     .paper = "Gentle2025",
     .summary = "cloth with one linear system per step; fixed vertices are eliminated",
-    .about = "The page derives the method and gives no numbers: what must hold is checked, beside "
+    .about = "The page derives the method and gives no numbers: what must hold is checked, in "
+             "addition to "
              "backward Euler solved to the end. A drag of 2/s lets both come to rest.",
     .chosen = "springs, drag, 1e-3 between the two stretches",
     .minutes = 0.1,

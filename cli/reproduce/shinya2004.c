@@ -208,7 +208,8 @@ REPRODUCTION(shinya2004_regions){
     .name = "shinya2004-regions",
     .paper = "Shinya2004",
     .summary = "regions of stability of explicit and implicit methods (figures 1-3)",
-    .about = "Each point is the matrix of the engine's own integrator on an oscillator, beside Eq. "
+    .about = "Each point is the matrix of the engine's own integrator on an oscillator, compared "
+             "with Eq. "
              "22-24 and the Runge-Kutta polynomials. The paper's Y = 8.75 at "
              "X = 0.725 for RK4 is a point of the boundary, its highest one is elsewhere.",
     .minutes = 0.1,
@@ -604,7 +605,7 @@ REPRODUCTION(shinya2004_costs){
              "instead of Baraff's potentials, held at two corners, falls. Steps and Rayleigh "
              "damping are those of Eq. 27, 31 and 33 with 1.5 k0 and d0 = 10/s; the implicit step "
              "and the interval of linearisation are 0.01 s; PCG stops at a thousandth. "
-             "Times are processor times of one thread, the least of three. That steps grow as "
+             "Times are processor times of one thread, the minimum of three. That steps grow as "
              "sqrt(k0) is the formula that sets them, so the largest stable step is looked for by "
              "bisection.",
     .chosen = "the cloth; the bounds of all exponents; 30 % between a formula and the bisection",
@@ -615,7 +616,7 @@ REPRODUCTION(shinya2004_costs){
 REPRODUCTION(shinya2004_cloth){
     .name = "shinya2004-cloth",
     .paper = "Shinya2004",
-    .summary = "figures 5-7 once more on a cloth of Baraff's potentials, beside springs",
+    .summary = "figures 5-7 once more on a cloth of Baraff's potentials, compared with springs",
     .about = "As shinya2004-costs, and then with the cloth that the paper has: stretch, shear and "
              "bend potentials [Baraff1998] of 0.4 kg/m2 on the triangles of the same grid. "
              "k_stretch is the springs' k, k_shear a quarter of it, k_bend 1e-6 of it (N m).",

@@ -818,4 +818,8 @@ BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *er
 #include "constraint.h" /* constraints and stitches */
 #include "edit.h"       /* editing a running simulation */
 #include "integrator.h" /* writing an integrator */
+
+#ifndef BRIO_NO_OLD_NAMES
+#include "renamed.h" /* the names of version 0.1 */
+#endif
 #endif

@@ -27,7 +27,7 @@ namespace brio {
 
 using Vector = std::array<double, 3>;
 
-/// What a call was refused for, or what a step could not do: `status` and where in a file.
+/// What a call was rejected for, or what a step could not do: `status` and where in a file.
 class Error : public std::runtime_error {
 public:
     Error(BrioStatus outcome, const BrioError &found)

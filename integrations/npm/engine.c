@@ -179,7 +179,7 @@ int list_anew(World *w)
 /* After an edit there may have been no memory for the lists. */
 static bool listed(World *w) { return w->x || list_anew(w) == 0; }
 
-/* A scene in JSON; NULL: it is refused. */
+/* A scene in JSON; NULL: it is rejected. */
 EMSCRIPTEN_KEEPALIVE World *web_create(const char *json)
 {
     BrioError error = {0};
@@ -202,9 +202,9 @@ static int is_late(void *user, const BrioIteration *iteration)
     return emscripten_get_now() > deadline;
 }
 
-/* Up to `count` steps of h seconds; how many were done. Fewer: it is refused, and the state is that
- * before the step that could not be done. A step that takes longer than `limit` ms (0: any time)
- * is ended. */
+/* Up to `count` steps of h seconds; how many were done. Fewer: it is rejected, and the state is
+ * that before the step that could not be done. A step that takes longer than `limit` ms (0: any
+ * time) is ended. */
 EMSCRIPTEN_KEEPALIVE int web_step(World *w, double h, int count, double limit)
 {
     int n = 0;
@@ -245,7 +245,7 @@ EMSCRIPTEN_KEEPALIVE const char *web_obstacle_name(const World *w, int obstacle)
     return brio_obstacle_name(w->sim->system, obstacle);
 }
 
-/* The number of a body (or obstacle) by its name; -1: it is refused, with the nearest name. */
+/* The number of a body (or obstacle) by its name; -1: it is rejected, with the nearest name. */
 EMSCRIPTEN_KEEPALIVE int web_find(const World *w, const char *name, int obstacle)
 {
     const BrioSystem *s = w->sim->system;
@@ -290,7 +290,7 @@ EMSCRIPTEN_KEEPALIVE const uint8_t *web_fixed(World *w) { return listed(w) ? w->
 
 /* Lists of one body (or obstacle), in its own vertices; body -1: of all, in world vertices. `what`
  * is 0 for triangles, 1 for springs, 2 for tets, 3 for triangles of obstacles and 4 for those that
- * are drawn. How many go into `count`; -1: it is refused. */
+ * are drawn. How many go into `count`; -1: it is rejected. */
 EMSCRIPTEN_KEEPALIVE const int32_t *web_list(World *w, int what, int body, int *count)
 {
     *count = -1;
@@ -339,7 +339,7 @@ EMSCRIPTEN_KEEPALIVE const double *web_velocities(World *w)
 }
 
 /* What is drawn of a body, as floats: where its positions are and, through `more`, its normals and
- * how many vertices they are. NULL: it is refused. */
+ * how many vertices they are. NULL: it is rejected. */
 EMSCRIPTEN_KEEPALIVE const float *web_draw(World *w, int body, uintptr_t *more)
 {
     if (!listed(w)) return NULL;
@@ -449,7 +449,7 @@ EMSCRIPTEN_KEEPALIVE const char *web_offers(World *w)
 }
 
 /* The largest eigenvalue of M^-1 K in the present state, 1/s^2: an explicit method needs h below
- * its limit over the root of it. NAN: it is refused. */
+ * its limit over the root of it. NAN: it is rejected. */
 EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
 {
     BrioStiffness *stiffness;
@@ -469,7 +469,7 @@ EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
 /* ---- linear stability [Shinya2004] ------------------------------------------------------ */
 
 /* The oscillator m x'' = -k x - d x' under an integrator, as web_set_integrator takes it; NULL: it
- * is refused, as methods without a matrix are. */
+ * is rejected, as methods without a matrix are. */
 EMSCRIPTEN_KEEPALIVE BrioOscillator *web_oscillator(const char *assignment, double m)
 {
     BrioSimDef def;

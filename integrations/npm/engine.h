@@ -35,7 +35,7 @@ BrioStatus integrator_values(const char *assignment, BrioSimDef *def, BrioError 
 /* After an edit: creates the lists of objects to draw again. 0, or it is rejected: then the next
  * call that needs them tries again. */
 int list_anew(World *w);
-/* Of all world vertices, those of obstacles included; NULL: it is refused. */
+/* Of all world vertices, those of obstacles included; NULL: it is rejected. */
 const double *web_positions(World *w);
 const double *web_velocities(World *w);
 /* Begins a text that a call returns; NULL: no memory, which has been refused. */

@@ -13,7 +13,7 @@ static int told(const BrioError *error, BrioStatus status)
 /* ---- hands ------------------------------------------------------------------------------ */
 
 /* A hand where a ray (origin, direction) first meets a body, and the place through `hit`; -1: it
- * meets nothing; -2: it is refused. */
+ * meets nothing; -2: it is rejected. */
 EMSCRIPTEN_KEEPALIVE int web_grab_ray(World *w, const double *ray, double k, double *hit)
 {
     int hand = -1;
@@ -23,7 +23,7 @@ EMSCRIPTEN_KEEPALIVE int web_grab_ray(World *w, const double *ray, double k, dou
 }
 
 /* At the point of a body (-1: of any) that is nearest to `point`, or at a vertex of it (-1: by the
- * point). -2: it is refused. */
+ * point). -2: it is rejected. */
 EMSCRIPTEN_KEEPALIVE int web_grab(World *w, int body, int vertex, const double *point, double k)
 {
     int hand = -1;

@@ -49,7 +49,7 @@ execFileSync(
   { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
 );
 const installed = join(folder, 'node_modules', 'brio-engine');
-// What a user of the example installs beside it.
+// What a user of the example installs next to it.
 symlinkSync(join(here, 'node_modules', 'three'), join(folder, 'node_modules', 'three'));
 mkdirSync(join(folder, 'node_modules', '@types'));
 for (const name of ['three', 'node'])
@@ -75,7 +75,7 @@ test('version_is_that_of_the_header', async () => {
   check(!said.dependencies, 'the package has dependencies');
 });
 
-// Rows "| name | MB | MB gzipped |" of the README against what is there: 3 % beside it is wrong.
+// Rows "| name | MB | MB gzipped |" of the README against what is there: 3 % off is wrong.
 test('sizes_are_those_of_the_readme', async () => {
   const readme = readFileSync(join(installed, 'README.md'), 'utf8'),
     rows = [...readme.matchAll(/^\| `([^`]+)` \| ([\d.]+) \| ([\d.–-]+) \|/gm)];
@@ -278,7 +278,7 @@ test('meshes_of_typed_arrays_are_those_of_files', async () => {
     ...arrays.positions('ball').map((x, i) => Math.abs(x - first.positions('ball')[i])),
   );
   console.log(
-    `arrays and file: the same bits after 20 steps; beside the shape ${way.toExponential(1)} m`,
+    `arrays and file: the same bits after 20 steps; off the shape ${way.toExponential(1)} m`,
   );
   check(way < 1e-6, `${way} m from the shape`);
   check(
@@ -359,7 +359,7 @@ test('hands_materials_methods_and_checkpoints', async () => {
   world.step(1 / 60, 10);
   const hand = world.grab({ x: 0, y: 2, z: 0 }, [0, -1, 0]);
   check(hand && hand.hit[1] < 0 && hand.state.body === 'cloth', 'the ray meets nothing');
-  check(world.grab([5, 2, 0], [0, -1, 0]) === null, 'a ray beside the cloth meets something');
+  check(world.grab([5, 2, 0], [0, -1, 0]) === null, 'a ray next to the cloth meets something');
   hand.drag([0, 0.3, 0]);
   world.step(1 / 60, 30);
   check(world.positions('cloth')[3 * vertex + 1] > 0, 'the cloth does not follow');

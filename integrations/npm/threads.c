@@ -104,7 +104,7 @@ static void distribute(int threads, int64_t count, int64_t grain, BrioWork *work
     atomic_store(&pool.taken, false);
 }
 
-/* Starts threads - 1 workers beside the caller, once; how many threads there are then. */
+/* Starts threads - 1 workers next to the caller, once; how many threads there are then. */
 EMSCRIPTEN_KEEPALIVE int web_start_threads(int threads)
 {
     int started = 1;

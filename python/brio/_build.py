@@ -612,11 +612,11 @@ class Builder:
         quality: str = "auto",
         **values: Any,
     ) -> Sim:
-        """The simulation; ``values`` are the integrator's. The builder is done then, also if it is
-        refused.
+        """Creates the simulation; ``values`` are those of the integrator. The builder cannot be
+        used again, also if this fails.
 
         ``solver`` is a name, or a map with ``type``, ``linear``, ``tol``, ``max_iterations``,
-        ``linear_tol``, ``max_halvings``, ``iterations``, ``memory`` (docs/solvers.md); ``quality``
+        ``linear_tol``, ``max_halvings``, ``iterations``, ``memory`` (docs/scene.md); ``quality``
         is "preview", "film" or "exact".
         """
         found = lib.brio_integrator(integrator.encode())

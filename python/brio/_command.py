@@ -26,7 +26,7 @@ _RAISED = 3  # exit code of a copy in which a function of yours raised
 
 
 def program() -> str:
-    """The path of the program ``brio`` that belongs to the library: BRIO_PROGRAM, beside the
+    """The path of the program ``brio`` that belongs to the library: BRIO_PROGRAM, next to the
     library, or in the PATH."""
     found = find_program(lib.brio_place)
     if found:
@@ -119,7 +119,7 @@ def _read(streams: List[int], hear: Callable[[bytes], None]) -> List[bytes]:
 def execute(
     arguments: List[str], progress: Optional[bool] = None, quiet: Sequence[str] = ()
 ) -> Tuple[int, str, str]:
-    """Runs a command: its exit code, what it printed, and what it said beside that. ``quiet`` are
+    """Runs a command: its exit code, what it printed, and what it said in addition. ``quiet`` are
     arguments for where no bar is shown."""
     start = _fork if _own._slots or _forces.plugins else _start
     bar = Bar(progress)

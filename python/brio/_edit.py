@@ -16,7 +16,7 @@ __all__ = ["Edit"]
 class Edit(Builder):
     """A builder that starts with the current content of a simulation. ``Sim.edit`` creates it.
 
-    What a ``with`` block of it adds and removes is done at once at its end. If it is refused, or an
+    A ``with`` block adds and removes everything at once, at its end. If that fails, or if an
     exception leaves the block, the simulation stays as it was. Numbers of bodies and obstacles
     stay; one that is removed leaves its number free.
     """

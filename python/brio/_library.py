@@ -550,7 +550,7 @@ def program_environment() -> Dict[str, str]:
 
 
 def find_program(place: str) -> Optional[str]:
-    """The program that belongs to a library: BRIO_PROGRAM, beside it, in bin/ of its prefix, or in
+    """The program that belongs to a library: BRIO_PROGRAM, next to it, in bin/ of its prefix, or in
     the PATH."""
     library = pathlib.Path(place).resolve()
     near = (
@@ -838,7 +838,7 @@ class Status(enum.IntEnum):
 
 
 class Error(Exception):
-    """What brio refused or could not do, and why.
+    """What brio rejected or could not do, and why.
 
     >>> import brio
     >>> try:

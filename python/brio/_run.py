@@ -184,8 +184,8 @@ def read_energy(folder: Folder) -> np.ndarray:
 def command(*arguments: Any, progress: Optional[bool] = None) -> str:
     """A command of the program, ``brio.command("stability", "cloth")``; returns what it prints.
 
-    Integrators, energies, forces and contact laws of yours are known to it. What it refuses, or an
-    exit code other than 0, is a ``brio.Error``. A bar shows how far it is, where it shows one.
+    It knows your own integrators, energies, forces and contact laws. If it fails (an exit code other
+    than 0), it raises a ``brio.Error``. Long commands show a progress bar.
 
     >>> import brio
     >>> brio.command("cite", "bdf2").split("]")[0]

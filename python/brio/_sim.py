@@ -116,7 +116,7 @@ def load(scene: Scene, set: Sets = None, name: Optional[str] = None) -> "Sim":
     (``brio.scenes()``), or a dict of the same keys.
 
     ``set`` changes values as ``--set`` of the program does. ``name`` is what messages call a dict;
-    mesh files are looked for beside it.
+    mesh files are looked for next to it.
 
     >>> import brio
     >>> with brio.load("cloth", set={"time.h": 1/120, "integrator": "bdf2"}) as sim:
@@ -169,7 +169,7 @@ def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
 class Iteration(NamedTuple):
     """One iteration of a solve within a step: the step's number from 1, start and length (s) of the
     piece of it that is tried and how often it was halved, iterations that
-    are done, what is left (m/s) beside the tolerance (NaN where there is none), contacts, the
+    are done, what is left (m/s) next to the tolerance (NaN where there is none), contacts, the
     fraction of their way that scripted vertices have come, and who cut the
     last iteration short: names of two bodies or obstacles and their distance (m), or of one
     body."""

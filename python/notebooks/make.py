@@ -1,4 +1,4 @@
-"""Makes the notebooks from the scripts beside it:  make.py [--check]
+"""Makes the notebooks from the scripts next to it:  make.py [--check]
 
 A script is divided by lines `# %%`, a cell of code, and `# %% [markdown]`, a cell of text in
 comments.

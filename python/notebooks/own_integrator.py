@@ -73,8 +73,9 @@ assert apart < 1e-9
 
 # %% [markdown]
 # ## Against all the others
-# `brio.compare` runs one scene with many methods. Those that the scene refuses, that explode or
-# fail are rows with their reason. The error is the distance from a run with very short steps.
+# `brio.compare` runs one scene with many methods. If the scene does not support a method, or if it
+# explodes or fails, its row has the reason. The error is the distance from a run with very short
+# steps.
 
 # %%
 everybody = [name for name in brio.integrators() if name != "static"]

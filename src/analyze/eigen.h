@@ -18,7 +18,7 @@ void brio__eigenvalues_2(const double A[4], double re[2], double im[2]);
 /* All eigenvalues of a symmetric matrix, ascending, and orthonormal eigenvectors, which replace it:
  * row k of A belongs to value[k]. By LAPACK's divide and conquer if a LAPACK is loaded, otherwise
  * by the function that follows it: reflections to tridiagonal form, then implicit QL. Both on one
- * thread. Only the matrix as a whole being symmetric is relied on. */
+ * thread. The whole matrix must be symmetric. */
 BrioStatus brio__eigen_symmetric(int n, double *A, double *value);
 BrioStatus brio__eigen_symmetric_builtin(int n, double *A, double *value);
 
@@ -27,7 +27,7 @@ typedef void BrioApply(void *context, const double *x, double *y);
 /* The eigenvalue of greatest modulus of a symmetric operator by the power method [Shinya2004], from
  * a fixed pseudo-random vector. Ends when the residual says that an eigenvalue lies within tol of
  * the Rayleigh quotient, relatively: |A x - theta x| <= tol |theta| for |x| = 1. That it is the
- * largest is then almost sure: the start has a share of every eigenvector, and shares of smaller
+ * largest is then almost sure: the start has a part of every eigenvector, and parts of smaller
  * ones fade by their ratio at each iteration. NOT_CONVERGED after `max` iterations (value is the
  * best so far, a lower bound of the modulus). `vector`, if not NULL, receives x. */
 BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double tol, int64_t max,

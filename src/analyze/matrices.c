@@ -1,6 +1,6 @@
 /* Masses, gradient and Hessian of a simulation for other programs (brio/matrices.h). The blocks of
  * the engine's matrix, which keeps its lower triangle in elimination order, and those of contact
- * beside it become entries of both triangles in the order of coordinates. */
+ * next to it become entries of both triangles in the order of coordinates. */
 #include "brio/matrices.h"
 
 #include "../handle.h"

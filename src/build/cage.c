@@ -58,8 +58,8 @@ BrioStatus brio__cage_masses(BrioBodyPlan *plan, BrioError *error)
     return BRIO_OK;
 }
 
-/* Rest positions and rigid velocities are those of the nodes themselves; what a state has besides
- * is fitted. */
+/* Rest positions and rigid velocities are those of the nodes themselves; what a state has in
+ * addition is fitted. */
 BrioStatus brio__cage_state(const BrioBodyDef *def, BrioBodyPlan *plan, BrioError *error)
 {
     const BrioCage *cage = plan->cage;

@@ -4,8 +4,8 @@
  * A point of the initial state in a tet, or in the tet of an affine body's mass points, has the
  * weights w_k with sum w_k = 1 and sum w_k x_k = point; so have the points of a joint's frame,
  * which may be outside. On a shell the point must be on a triangle. All of it is found at once, so
- * that what cannot be is refused where it is defined; vertices get their numbers in the system when
- * the bodies are complete. */
+ * that what cannot be is rejected where it is defined; vertices get their numbers in the system
+ * when the bodies are complete. */
 #include "build.h"
 
 #include "../distance.h"
@@ -246,8 +246,7 @@ static BrioStatus check_ends(const BrioBuilder *b, const BrioConstraintType *typ
             if (same && same_place(&other->end[k], &def->a) &&
                 same_place(&other->end[1 - k], &def->b))
                 return brio__error(error, BRIO_ERROR_INPUT,
-                                   "%s %d joins the same two vertices: leave one out", type->name,
-                                   i);
+                                   "%s %d joins the same two vertices: remove one", type->name, i);
     }
     return BRIO_OK;
 }
@@ -442,8 +441,7 @@ BrioStatus brio__check_constraints(BrioBuilder *b, BrioError *error)
                                        vertex, body->name, plan->constraint.type->name);
             }
         if (!moves)
-            return brio__error(error, BRIO_ERROR_INPUT,
-                               "both ends of %s %d are fixed: leave it out",
+            return brio__error(error, BRIO_ERROR_INPUT, "both ends of %s %d are fixed: remove it",
                                plan->constraint.type->name, i);
     }
     b->constraint_at_fault = -1;

@@ -21,7 +21,7 @@
 
 enum { SWEEPS = 50 }; /* of projections */
 
-/* What the segment between two centres is held against. */
+/* The knife: what the segment between two centres is tested against. */
 typedef struct Knife {
     const double *x; /* of triangles; NULL: a plane */
     const int32_t *triangle;

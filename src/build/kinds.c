@@ -12,10 +12,11 @@ static BrioStatus require_tets(const BrioMesh *mesh, BrioError *error)
     if (mesh->tet_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "a solid needs tets, and this mesh has none (%lld vertices, %lld "
-                           "triangles%s); give a mesh of tets, or "
+                           "triangle%s%s); give a mesh of tets, or "
                            "kind: solid to have its closed surface filled with them, or kind: "
                            "springs with material hooke",
                            (long long)mesh->vertex_count, (long long)mesh->triangle_count,
+                           mesh->triangle_count == 1 ? "" : "s",
                            brio__mesh_is_flat(mesh) ? "; it is two-dimensional" : "");
     return BRIO_OK;
 }

@@ -52,7 +52,7 @@ BrioStatus brio__lumped_masses(BrioBodyPlan *plan, BrioError *error)
     bool density = rho >= 0 && !isnan(values[rho]);
     if (each == density)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           each ? "both vertex_mass and rho are given: leave one out"
+                           each ? "both vertex_mass and rho are given: remove one"
                                 : "the material has no mass: give vertex_mass or rho");
     if (each)
         for (int64_t v = 0; v < plan->mesh->vertex_count; v++) plan->mass[v] = values[vertex_mass];

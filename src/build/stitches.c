@@ -138,7 +138,9 @@ static BrioStatus check(const BrioBuilder *b, const BrioStitchDef *def, BrioErro
                                b->body[body[k]].name);
     }
     if (def->a == def->b)
-        return brio__error(error, BRIO_ERROR_INPUT, "stitches join two bodies: name another one");
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "a and b are the same body \"%s\": stitches join two bodies",
+                           b->body[def->a].name);
     if (!(def->k > 0) || isinf(def->k))
         return brio__error(error, BRIO_ERROR_INPUT, "the stiffness k = %g N/m must be positive",
                            def->k);

@@ -62,7 +62,7 @@ static void broadcast(BrioPartition *partition, int from, void *data, size_t siz
     MPI_Bcast(data, (int)size, MPI_BYTE, from, PETSC_COMM_WORLD);
 }
 
-/* What this process gives to a vector of the whole: places in [begin, end) and their numbers. */
+/* What this process contributes to a global vector: places in [begin, end) and their numbers. */
 typedef struct Given {
     int count;
     int64_t *place;

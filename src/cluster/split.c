@@ -36,7 +36,7 @@ static int owner_of_element(const BrioSystem *s, const BrioDivision *d, const Br
     return 0;
 }
 
-/* Vertices of bodies that somebody looks at. */
+/* Vertices of bodies that surfaces, springs or the caller need. */
 static void mark_seen(const BrioSystem *s, const int64_t *also, int64_t also_count, uint8_t *seen)
 {
     for (int i = 0; i < s->body_count; i++) {

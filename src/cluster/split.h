@@ -34,7 +34,7 @@ BrioStatus brio__message_pack(const BrioSystem *local_system, const BrioState *s
 BrioStatus brio__message_unpack(const char *bytes, size_t size, BrioSystem **local_system,
                                 BrioState **state, int32_t **ghost);
 
-/* What the caller has set up in vain. */
+/* Frees a partition and what it contains. */
 void brio__partition_free(BrioPartition *partition);
 
 #endif

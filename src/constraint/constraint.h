@@ -19,7 +19,7 @@ typedef struct BrioPoint {
     double weight[4], fixed[3];
 } BrioPoint;
 
-/* Where a point of a joint is: who carries it, and its place. */
+/* A point of a joint: what carries it, and its position. */
 enum { BRIO_SIDE_A, BRIO_SIDE_B };
 enum {
     BRIO_PLACE_AT,     /* the point of the joint, or of that end */
@@ -77,7 +77,7 @@ struct BrioConstraintType {
      * conditions are linear. */
     void (*curvature)(const BrioConstraint *c, const double *y, const double *multiplier,
                       bool project, const BrioBlocks *to);
-    /* Values for tests, where the defaults leave conditions out. May be NULL. */
+    /* Values for tests, where the defaults omit conditions. May be NULL. */
     void (*sample)(double *values);
 };
 

@@ -17,7 +17,7 @@ static BrioStatus begin(BrioConstraint *c, const double *y, BrioError *error)
     if (fabs(apart - c->length) > 1e-6 * c->length)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "the ends of the rod are %.9g m apart in the initial state, and its "
-                           "length is %.9g m: move them, or leave length out",
+                           "length is %.9g m: move them, or remove length",
                            apart, c->values[0]);
     return BRIO_OK;
 }

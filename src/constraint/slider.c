@@ -1,9 +1,10 @@
-/* A slider: a slides along an axis of b and does not turn. With p the points of the joint, n the
+/* A slider: a slides along an axis of b and does not rotate. With p the points of the joint, n the
  * axis, and u and w perpendicular to it,
  *
  *     (p_a - p_b).u_b, (p_a - p_b).w_b, n_a.u_b, n_a.w_b, u_a.w_b = 0     (all over l),
  *
- * and limits of the way d = (p_a - p_b).n_b/l are one-sided: d - lower >= 0, upper - d >= 0. */
+ * and limits of the displacement d = (p_a - p_b).n_b/l are one-sided: d - lower >= 0, upper - d >=
+ * 0. */
 #include "constraint.h"
 
 #include "../vec.h"

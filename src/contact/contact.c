@@ -429,7 +429,7 @@ static void file_acting(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* The pairs that act, of so many candidates or features, in their order. */
+/* Stores the active pairs of `count` candidates or features, in their order. */
 static BrioStatus file_pairs(BrioContact *c, int k, int64_t count)
 {
     int64_t chunks = (count + FILED - 1) / FILED, last[BRIO_PAIR_KINDS] = {0};
@@ -544,7 +544,7 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
         BRIO_CHECK(
             brio__pairs_assemble(&c->pair[k], c->system, param, x, weight, project, overlay));
     if (!brio__overlay_any(overlay) || brio__overlay_fits(overlay)) return BRIO_OK;
-    /* pairs may be those of x while the candidates are of where a step was tried since */
+    /* the pairs may belong to x while the candidates belong to a step tried since */
     ensure(c, param, x, NULL);
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_CANDIDATES; k++) {

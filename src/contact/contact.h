@@ -2,8 +2,8 @@
  * of
  * vertex and triangle and of two edges that are closer than dhat, and how far a motion may go
  * before two of them meet. Lines and points have vertices with lone edges and lone vertices
- * besides: triangles of which two or three corners are the same. Or, of laws between vertices, the
- * sum over all vertices that are closer than dhat and were not so at rest.
+ * in addition: triangles of which two or three corners are the same. Or, of laws between vertices,
+ * the sum over all vertices that are closer than dhat and were not so at rest.
  *
  * Which pairs may come close is found on boxes (trees of surface.h) around where vertices are and
  * may go: the candidates. They stay valid, and are not looked for again, while every vertex is
@@ -64,7 +64,7 @@ typedef struct BrioClosing {
 const BrioClosing *brio__contact_closing(BrioContact *contact, const double *param, const double *x,
                                          const double *dx, int64_t *count);
 
-/* Pairs closer than dhat at x, the least distance of theirs (INFINITY: none), and the nearest
+/* Pairs closer than dhat at x, the smallest distance of theirs (INFINITY: none), and the nearest
  * pair. */
 int64_t brio__contact_count(BrioContact *contact, const double *param, const double *x, double *min,
                             BrioLimit *nearest);

@@ -1,6 +1,6 @@
 /* Two sheets intersect along a line. It ends at edges of the sheets or, where a sheet passes
  * through itself, at a point where it is pinched. Each edge that crosses a triangle is a corner of
- * this line. From there it goes on in the faces i (one or two) beside the edge, in unit directions
+ * this line. From there it goes on in the faces i (one or two) next to the edge, in unit directions
  * R_i. With the direction E of the edge and the normal N of the triangle, the line becomes shorter
  * if the edge is shifted against the triangle along [Volino2006]
  *
@@ -10,9 +10,9 @@
  *
  * These forces act near pinches only, where edge and triangle are near each other at rest too; on
  * all of a heap's hundred intersections they would shake it forever. Other lines come apart by
- * themselves when the sheet unfolds, unless vertices beside them repel each other: those are on the
- * wrong side of each other, and hold the line in its place. So there a second force, that of the
- * law at the start of the step, takes the repulsion away. What moves in the step is repelled as
+ * themselves when the sheet unfolds, unless vertices next to them repel each other: those are on
+ * the wrong side of each other, and hold the line in its place. So there a second force, that of
+ * the law at the start of the step, takes the repulsion away. What moves in the step is repelled as
  * before: the two forces together oppose the motion, and do not drive it. */
 #include "contour.h"
 

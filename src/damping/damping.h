@@ -31,7 +31,7 @@ typedef struct BrioDampingModel {
     const char *name, *summary, *citation;
     bool brakes_translation; /* a body in free fall notices it */
     bool brakes_rotation;
-    /* its Hessian is in blocks that come and go with contacts, and is summed before theirs */
+    /* its Hessian is in blocks that appear and vanish with contacts, and is summed before theirs */
     bool overlay;
     const BrioField *fields;
     /* Its own data in addition to its values; NULL: none. */
@@ -43,17 +43,17 @@ typedef struct BrioDampingModel {
      * unless it was asked for or there is one. May be NULL. */
     BrioStatus (*lag)(void *self, const double *values, BrioPotential *potential,
                       const BrioState *state, BrioLinear *matrix);
-    /* What `lag` took of the start of the step is taken at the world positions x, for a motion that
-     * has come there; it counts when `adopt` says so. `difference`: the gradient at that motion
-     * with it, minus the one without. Returns, by `change`, the largest of it over the largest of
-     * the gradients. May both be NULL. */
+    /* Evaluates at the world positions x what `lag` evaluated at the start of the step. The new
+     * values take effect with `adopt`. `difference`: the gradient at `motion` with the new values
+     * minus the one with the old; `change`: its maximum divided by that of the gradients. Both may
+     * be NULL. */
     BrioStatus (*renew)(void *self, BrioPotential *potential, const BrioState *state,
                         const BrioMotion *motion, const double *x, double *difference,
                         double *change);
     void (*adopt)(void *self);
-    /* For solves with a constant matrix, instead of `renew`: the model goes on from the world
-     * positions x, where the motion has come to; `pull`: brio__hold_take. What that changes of D_n
-     * and of its gradient there. Of friction only. */
+    /* For solves with a constant matrix, instead of `renew`: the model continues from the world
+     * positions x that the motion has reached; `pull`: see brio__hold_take. Returns the changes of
+     * D_n and of its gradient there. Friction only. */
     BrioStatus (*hold)(void *self, BrioPotential *potential, const BrioState *state,
                        const BrioMotion *motion, const double *x, const double *pull,
                        double *change, double *difference);

@@ -92,7 +92,7 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     (void)state;
     (void)matrix;
     Model *m = self;
-    m->at = NAN; /* `potential` knows for which time it is wanted */
+    m->at = NAN; /* `potential` sets the time */
     return BRIO_OK;
 }
 

@@ -91,7 +91,7 @@ static void destroy(void *self)
     brio__free(f);
 }
 
-/* Of bodies and obstacles; all else touches nothing. */
+/* The owner of every vertex of bodies and obstacles; other vertices have none. */
 static void list_owners(const BrioSystem *s, int32_t *owner)
 {
     for (int64_t v = 0; v < s->vertex_count; v++) owner[v] = -1;

@@ -20,7 +20,7 @@
  * tangents are renewed at the same time, so that a contact rubs in the step in which it begins.
  *
  * Vertices of one body that push each other do not rub. Spheres around the vertices of two layers
- * catch in each other, which is friction enough; with mu beside it a cloth that has fallen in a
+ * catch in each other, which is friction enough; with mu in addition a cloth that has fallen in a
  * heap stays one, and its springs are locked between them.
  *
  * At first r is the force that would keep a vertex from sliding, as the forces on it at the start

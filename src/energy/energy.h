@@ -90,8 +90,8 @@ typedef struct BrioBatch {
     /* of friction: world positions of the last Hessian before, which tell how much of its bound is
      * taken; NULL: the rest data tell */
     const double *last;
-    /* [pack][8]: of a vertex and a triangle, beside `distance`: between which corners the nearest
-     * point lies, as bits; NULL: not requested */
+    /* [pack][8]: of a vertex and a triangle, in addition to `distance`: between which corners the
+     * nearest point lies, as bits; NULL: not requested */
     int8_t *nearest;
     /* [pack-begin][8][8]: of pairs, the weights of the nodes in the vector between the closest
      * points, its direction, and the normal force (nothing else is then computed) */

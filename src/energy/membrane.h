@@ -215,8 +215,8 @@ static void membrane_eval(const BrioBatch *batch)
  * c0 + c1 t + c2 t^2. In space it passes zero by chance only, but a triangle of a flat sheet that
  * is crushed within its plane goes through zero and comes out turned over. So steps end where the
  * area has fallen to a tenth. From a safe t the next one is the first root of the parabola that
- * bounds the quartic from below on [t, end]: value and slope at t, and the least second derivative
- * there. */
+ * bounds the quartic from below on [t, end]: value and slope at t, and the smallest second
+ * derivative there. */
 static inline lane quartic(const lane p[5], lane t)
 {
     return p[0] + (p[1] + (p[2] + (p[3] + p[4] * t) * t) * t) * t;
@@ -346,7 +346,7 @@ static BrioStatus membrane_sheet(const double *values, BrioSheet *sheet, BrioErr
         return brio__error(error, BRIO_ERROR_INPUT,
                            isnan(values[FIELD_RHO])
                                ? "the material has no mass: give rho (kg/m3) or areal (kg/m2)"
-                               : "both rho and areal are given: leave one out");
+                               : "both rho and areal are given: remove one");
     sheet->areal = isnan(values[FIELD_RHO]) ? values[FIELD_AREAL] : values[FIELD_RHO] * t;
     sheet->bending = (isnan(values[FIELD_BENDING]) ? values[FIELD_E] : values[FIELD_BENDING]) * t *
                      t * t / (12 * (1 - nu) * (1 + nu));

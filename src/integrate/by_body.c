@@ -408,7 +408,7 @@ static void search_groups(BrioStepper *s, const BrioByBody *b)
     double *beta = row(s, BETA), *excess = row(s, EXCESS), *linear = row(s, GROUP_LINEAR);
     double *square = row(s, GROUP_SQUARE), *size = row(s, SIZE), *scale = row(s, ROOM);
     for (int32_t c = 0; c < a->count; c++) {
-        int32_t g = brio__accounts_group(a, c); /* the least of the group: it comes first */
+        int32_t g = brio__accounts_group(a, c); /* the minimum of the group: it comes first */
         if (g == c) excess[g] = linear[g] = square[g] = size[g] = scale[g] = 0;
         scale[g] += fabs(row(s, END)[c]) + row(s, MOVING)[c] + fabs(row(s, NOW)[c]);
         excess[g] += row(s, END)[c] + row(s, MOVING)[c] - row(s, NOW)[c];

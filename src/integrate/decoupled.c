@@ -82,8 +82,8 @@
 
 /* The energy of w - alpha dv is H(alpha) = P + 1/2 |w|^2 - alpha linear + alpha^2 square / 2. */
 
-/* Of an energy, as a fraction of those that it is a difference of: sums of many terms, of which
- * each has been rounded. */
+/* Round-off of a difference of energies, as a fraction of these: each is a sum of many rounded
+ * terms. */
 static const double ROUND_OFF = 1e-12;
 
 /* The root nearer 1 of H(alpha) = target, without cancellation; the vertex of the parabola if there
@@ -312,7 +312,7 @@ static BrioStatus search_check(const double *values, unsigned *traits, char *rea
     int count = (int)decay[0];
     if (by_body == 1 && sparse != 0)
         return snprintf(reason, size,
-                        "sparse counts the steps of all bodies together: leave out "
+                        "sparse counts the steps of all bodies together: remove "
                         "sparse or by_body"),
                BRIO_ERROR_INPUT;
     if (values[0] > values[1])

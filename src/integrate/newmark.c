@@ -93,7 +93,7 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
     if (beta > 0 && beta < 1e-3)
         return snprintf(reason, size,
                         "beta = %g is so small that dividing by it loses all digits; 0 is the "
-                        "explicit method, and 0.001 the least above it",
+                        "explicit method, and 0.001 is the smallest other value",
                         beta),
                BRIO_ERROR_INPUT;
     if (beta == 0)

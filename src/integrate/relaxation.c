@@ -76,8 +76,8 @@ static double lagrange_slope(int j, double c)
     return sum;
 }
 
-/* dP/dt at a fixed q and the time t + c k, by what moves from outside: of fourth order in k, from
- * times of the step alone, for a script may begin with it. */
+/* dP/dt at a fixed q and the time t + c k, caused by scripts: of fourth order in k. It uses times
+ * within the step only, because a script may start with the step. */
 static double outer_power(const Relaxation *r, const double *q, double c)
 {
     double power = 0;

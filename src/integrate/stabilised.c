@@ -468,9 +468,9 @@ BRIO_INTEGRATOR(blend){
  *
  *     q(mu) = argmin 1/2 |q - (y + mu (c - y))|^2_M + h^2/4 P(q),    mu = lambda/(1 + lambda) < 1.
  *
- * G(q(mu)) falls with mu: dG/dlambda = -grad G.(Hessian)^-1 grad G. mu = 1 is the least energy that
- * any q has, and as q = q_n with v = -v_n has G = 0, there is always a root in (-inf, 1]. `solve:
- * search` finds it by regula falsi [Dowell and Jarratt 1971].
+ * G(q(mu)) falls with mu: dG/dlambda = -grad G.(Hessian)^-1 grad G. mu = 1 is the smallest energy
+ * that any q has, and as q = q_n with v = -v_n has G = 0, there is always a root in (-inf, 1].
+ * `solve: search` finds it by regula falsi [Dowell and Jarratt 1971].
  *
  * `solve: newton` treats both equations at once, as Newton's method for a constraint does: with
  * g = M (q - y - mu (c - y)) + h^2/4 grad P and A = M + h^2/4 K,

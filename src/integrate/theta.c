@@ -82,7 +82,7 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
     if (theta > 0 && theta < 1e-3)
         return snprintf(reason, size,
                         "theta = %g is so small that dividing by it loses all digits; 0 is forward "
-                        "Euler, and 0.001 the least above it",
+                        "Euler, and 0.001 is the smallest other value",
                         theta),
                BRIO_ERROR_INPUT;
     if (theta == 0) *traits &= ~(unsigned)(BRIO_IMPLICIT | BRIO_TAKES_CONSTRAINTS);

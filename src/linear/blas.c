@@ -6,7 +6,7 @@
  * freed, and programs started later inherit what was set. Here a second array of the same texts,
  * with ours in front, takes the place of the environment while the libraries are loaded, and is
  * never freed: whoever reads one of the two finds all of the program's variables. (A thread that
- * calls setenv at that very moment is as wrong here as it is beside any getenv.) */
+ * calls setenv at that very moment is as wrong here as it is next to any getenv.) */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT, dladdr */
 #endif

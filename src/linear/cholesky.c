@@ -6,7 +6,7 @@
  * permuted copy is ever made.
  *
  * 32-bit indices: half the memory of 64-bit ones for the pattern, and METIS has no others here.
- * Factors of more than 2^31 entries (17 GB) are refused as too large. */
+ * Factors of more than 2^31 entries (17 GB) are rejected as too large. */
 #include "cholmod_calls.h"
 #include "linear.h"
 

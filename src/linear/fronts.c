@@ -11,7 +11,7 @@
  * other. To L it is written when it is finished, and read no more.
  *
  * The update matrices U are on two stacks, one for even and one for odd
- * depths in the tree: a parent is written beside its children, which are the last on the other
+ * depths in the tree: a parent is written next to its children, which are the last on the other
  * stack.
  *
  * Threads: the tree is cut into subtrees, none of which is more than a fixed fraction of the work,

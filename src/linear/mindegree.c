@@ -1,8 +1,8 @@
 /* Minimum degree order of a small graph, by bits.
  *
- * A row has a bit for each neighbour of a vertex. The vertex v with the least weight of its row is
- * eliminated: its neighbours become neighbours of each other, row(u) = row(u) | row(v), without v.
- * Of equal degrees the lowest number goes first. */
+ * A row has a bit for each neighbour of a vertex. The vertex v with the smallest weight of its row
+ * is eliminated: its neighbours become neighbours of each other, row(u) = row(u) | row(v), without
+ * v. Of equal degrees the lowest number goes first. */
 #include "dissect.h"
 
 static int32_t degree_of(const uint64_t *row, int32_t words, const int32_t *weight, bool weighted)

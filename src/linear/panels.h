@@ -34,8 +34,8 @@ double brio__panels_bytes(const BrioPanels *panels);
  * and written at strides that small pages make slow. Not cleared; NULL: there is none. */
 double *brio__panels_memory(int64_t count);
 
-/* The strict lower triangle by rows: what the elimination tree is made from. Free it also where
- * it could not be made. */
+/* The strict lower triangle by rows, from which the elimination tree is computed. Free it also
+ * after a failure. */
 typedef struct BrioLower {
     int64_t *start;
     int32_t *column;

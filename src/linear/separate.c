@@ -1,9 +1,9 @@
 /* Vertex separators.
  *
- * Growing: side A begins with one vertex and takes the separator vertex that pulls the least weight
- * out of B, again and again; the best separator on the way is kept. Refinement in the manner of
- * Fiduccia and Mattheyses [Fiduccia1982, Ashcraft1997]: a separator vertex v goes to one side, and
- * its neighbours on the other side join the separator. The gain is
+ * Growing: side A begins with one vertex and takes the separator vertex that pulls the smallest
+ * weight out of B, again and again; the best separator on the way is kept. Refinement in the manner
+ * of Fiduccia and Mattheyses [Fiduccia1982, Ashcraft1997]: a separator vertex v goes to one side,
+ * and its neighbours on the other side join the separator. The gain is
  *
  *     weight(v) - sum of the weights of these neighbours.
  *

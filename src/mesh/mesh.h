@@ -21,7 +21,7 @@ double brio__mesh_need(int64_t vertices, int64_t tets, int64_t triangles, int64_
  * or inverted tets are judged by brio__mesh_check_solid, since shells and springs do not mind the
  * latter. */
 BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error);
-/* Every tet has positive volume (relative to its longest edge cubed: 1e-10 is the least), every
+/* Every tet has positive volume (relative to its longest edge cubed: 1e-10 is the smallest), every
  * vertex is used. */
 BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error);
 /* The diagonal of the box around its vertices; 0 without any. */
@@ -34,7 +34,7 @@ BrioStatus brio__mesh_refuse_flat(const BrioMesh *mesh, BrioError *error);
 /* Every edge has positive length and every vertex is used by an edge. */
 BrioStatus brio__mesh_check_springs(const BrioMesh *mesh, BrioError *error);
 
-/* Every triangle has an area (relative to its longest edge squared: 1e-8 is the least), every
+/* Every triangle has an area (relative to its longest edge squared: 1e-8 is the smallest), every
  * vertex is used. */
 BrioStatus brio__mesh_check_shell(const BrioMesh *mesh, BrioError *error);
 

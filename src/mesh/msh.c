@@ -218,7 +218,7 @@ static BrioStatus read_nodes4(Reader *reader)
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of nodes", 8, &total));
     for (int k = 0; k < 2 && !reader->old4; k++)
         BRIO_CHECK(
-            brio__value_integer(scan, BRIO_UINT64, "the least and largest node tag", 0, &bound));
+            brio__value_integer(scan, BRIO_UINT64, "the smallest and largest node tag", 0, &bound));
     for (int64_t b = 1; b <= blocks; b++) {
         BRIO_CHECK(read_block(reader, "the head of node block", b, head));
         BRIO_CHECK(check_block_count(scan, head[3], done, total, "nodes"));
@@ -353,8 +353,8 @@ static BrioStatus read_elements4(Reader *reader)
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of element blocks", 8, &blocks));
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of elements", 4, &total));
     for (int k = 0; k < 2 && !reader->old4; k++)
-        BRIO_CHECK(
-            brio__value_integer(scan, BRIO_UINT64, "the least and largest element tag", 0, &bound));
+        BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the smallest and largest element tag", 0,
+                                       &bound));
     for (int64_t b = 1; b <= blocks; b++) {
         int corners;
         BRIO_CHECK(read_block(reader, "the head of element block", b, head));

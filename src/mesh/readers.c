@@ -33,7 +33,7 @@ BrioStatus brio__draft_vertex(BrioDraft *draft, const BrioScan *scan, const doub
     return BRIO_OK;
 }
 
-/* Counts the elements that a mesh to be repaired loses; NULL: such a mesh is refused. (The engine
+/* Counts the elements that a mesh to be repaired loses; NULL: such a mesh is rejected. (The engine
  * for JavaScript is linked without storage for threads, and reads meshes in one only.) */
 #ifdef __EMSCRIPTEN__
 static int64_t *left_out;
@@ -313,21 +313,22 @@ static const char *extension_of(const char *file)
 static BrioStatus find_reader(const char *file, const BrioMeshReader **reader, BrioError *error)
 {
     const char *extension = extension_of(file);
-    char list[1024] = "";
+    char list[256] = "";
     for (size_t i = 0; i < BRIO_COUNT(readers); i++) {
         if (!strcasecmp(readers[i]->extension, extension)) {
             *reader = readers[i];
             return BRIO_OK;
         }
         size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s (%s)", i ? ", " : "", readers[i]->extension,
-                 readers[i]->summary);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", readers[i]->extension);
     }
     if (!extension[0])
         return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, file, 0, 0, NULL,
-                              "the name has no extension to tell the format; brio reads %s", list);
+                              "the name has no extension that tells the format; brio reads %s",
+                              list);
     return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, file, 0, 0, NULL,
-                          "meshes of type \"%.20s\" are not read; brio reads %s", extension, list);
+                          "brio does not read meshes of type \"%.20s\"; it reads %s", extension,
+                          list);
 }
 
 BrioStatus brio__mesh_parse(const char *file, const char *text, size_t size, BrioMesh **mesh,

@@ -39,7 +39,7 @@ BrioStatus brio__draft_read_polygon(BrioDraft *draft, BrioScan *scan, int64_t co
                                     int64_t base);
 
 /* A cell by VTK's number of its type: lines, triangles, tets, and polygons, strips and quads as
- * triangles; points make nothing; all others are refused. `vertex` holds `corners` of them. */
+ * triangles; points make nothing; all others are rejected. `vertex` holds `corners` of them. */
 BrioStatus brio__draft_cell(BrioDraft *draft, const BrioScan *scan, int64_t type, int64_t corners,
                             const int32_t *vertex);
 
@@ -50,7 +50,7 @@ BrioStatus brio__draft_finish(BrioDraft *draft, BrioStatus status, const char *f
                               BrioMesh **mesh, BrioError *error);
 
 /* The file's bytes and a NUL; freed with brio__free. Directories, missing, empty and too large
- * files are refused. */
+ * files are rejected. */
 BrioStatus brio__read_file(const char *file, char **text, size_t *size, BrioError *error);
 
 /* TetGen's pair of files, both in memory. */

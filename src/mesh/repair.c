@@ -57,7 +57,7 @@ static BrioStatus merge(BrioMesh *mesh, double distance, BrioRepair *report)
             if (a != b) report->merged++;
             number[BRIO_MAX(a, b)] = BRIO_MIN(a, b);
         }
-    for (int64_t v = 0; status == BRIO_OK && v < n; v++) /* the least of each comes first */
+    for (int64_t v = 0; status == BRIO_OK && v < n; v++) /* the minimum of each comes first */
         number[v] = number[number[v]];
     if (status == BRIO_OK && report->merged) {
         renumber(mesh->triangle, 3 * mesh->triangle_count, number);

@@ -29,7 +29,7 @@ BrioStatus brio_sequence_create(int64_t frames, int64_t vertices, BrioSequence *
     if (frames < 0 || vertices < 0 || (double)frames * (double)vertices * 24 > BRIO_SEQUENCE_BYTES)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "a sequence of %lld frames of %lld vertices takes %.3g GB, and at most "
-                           "%.3g GB are read: leave out frames",
+                           "%.3g GB are read: remove frames",
                            (long long)frames, (long long)vertices,
                            (double)frames * (double)vertices * 24e-9, BRIO_SEQUENCE_BYTES * 1e-9);
     BrioSequence *s = brio__calloc(1, sizeof *s);

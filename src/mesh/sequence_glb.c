@@ -9,7 +9,7 @@
  * quaternions turn at a constant rate in between.
  *
  * All that is sampled at the times of all keys and, where something does not move along straight
- * lines, `fps` times a second besides. Vertices that are together in all frames become one: files
+ * lines, and `fps` times a second. Vertices that are together in all frames become one: files
  * divide them where textures and normals have seams. */
 #include "gltf_json.h"
 #include "scan.h"
@@ -275,7 +275,7 @@ static BrioStatus read_nodes(Glb *g)
     return BRIO_OK;
 }
 
-/* Parents before children; a cycle is refused. */
+/* Parents before children; a cycle is rejected. */
 static BrioStatus order_nodes(Glb *g)
 {
     int64_t placed = 0;

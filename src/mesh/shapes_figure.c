@@ -3,7 +3,7 @@
  *
  * A limb is the union of the balls whose centres go from a to b while their radii go from one to
  * the other. With u the place of a point along the axis, v its distance from it and
- * k = (r_b - r_a)/|b - a|, its distance is the least over 0 <= s <= |b - a| of
+ * k = (r_b - r_a)/|b - a|, its distance is the smallest over 0 <= s <= |b - a| of
  *
  *     sqrt((u - s)^2 + v^2) - r_a - k s,    taken at s = u + k v/sqrt(1 - k^2).
  *

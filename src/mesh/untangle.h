@@ -39,8 +39,8 @@ typedef struct BrioTangle {
     double margin;     /* m: how far apart surfaces shall be */
     /* Two parts that may intersect; NULL: none. */
     bool (*excluded)(const void *context, int a, int b);
-    /* How far a vertex at x is behind what it must be in front of (negative: in front), and the
-     * unit vector that leads out; NULL: there is no such thing. */
+    /* The depth of a vertex at x behind the surface that it must be in front of (negative: in
+     * front), and the unit vector that leads out. NULL: there is no such surface. */
     double (*depth)(const void *context, int64_t vertex, const double x[3], double out[3]);
     const void *context;
 } BrioTangle;

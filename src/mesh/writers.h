@@ -13,7 +13,7 @@
 #undef WRITER
 
 void brio__put_point(const double *p, FILE *file); /* "x y z" */
-/* One vertex a line, between `before` and `after`. */
+/* One vertex per line, between `before` and `after`. */
 void brio__put_points(const BrioMesh *mesh, const char *before, const char *after, FILE *file);
 /* One element a line: `before`, its vertices counted from `base`, `after`. */
 void brio__put_elements(const int32_t *vertex, int64_t count, int corners, int base,

@@ -1,4 +1,4 @@
-/* A motion as formats of films want it: part by part, frame by frame. */
+/* A motion in the form that film formats need: part by part, frame by frame. */
 #ifndef BRIO_FILM_H
 #define BRIO_FILM_H
 

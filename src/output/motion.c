@@ -639,8 +639,8 @@ BrioStatus brio__motion_open(const char *out, BrioMotionFile **motion, BrioError
     FILE *file = fopen(path, "r");
     if (!file && errno == ENOENT)
         return brio__error(error, BRIO_ERROR_FILE,
-                           "%s holds no motion (there is no %s): run the scene again, with "
-                           "output.motion not false",
+                           "%s has no %s, the stored motion: run the scene again without "
+                           "`output: {motion: false}`",
                            out, BRIO_MOTION_NAME);
     if (!file)
         return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));

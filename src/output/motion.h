@@ -11,7 +11,7 @@
  * at that instant: a body of 1 m has steps of 0.06 micrometres. Vertices inside of solids are left
  * out; of a surface that rides on tets, the vertices that carry it are kept, and the weights in the
  * head. All frames have the same length, and the file only grows, so that an interrupted run goes
- * on. Byte order is the machine's, and another one is refused. */
+ * on. Byte order is the machine's, and another one is rejected. */
 #ifndef BRIO_MOTION_H
 #define BRIO_MOTION_H
 

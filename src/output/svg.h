@@ -4,7 +4,7 @@
  * A chart is described by plain structs and written in one call; nothing of it is kept. The page
  * has a white ground, so that it reads alike on paper and in a dark browser. Colours are those of
  * Okabe and Ito, which people with any kind of colour vision tell apart; series beyond the seventh
- * repeat them with dashes. The legend is next to or below the frame and covers no data; beside a
+ * repeat them with dashes. The legend is next to or below the frame and covers no data; next to a
  * chart of lines each line goes on to its name. Files stay small: of the points that fall on one
  * column of pixels the first, lowest, highest and last are drawn, points of a scatter that fall on
  * one another are drawn once, and cells of a region are joined to runs. */
@@ -27,7 +27,7 @@ typedef struct BrioPlotSeries {
     int64_t count;
     const double *x; /* NULL: 0, 1, 2, ... */
     const double *y; /* NAN: a gap */
-    int colour;      /* 1, 2, ...: of the palette; 0: by its place among the series */
+    int colour;      /* 1, 2, ...: a colour of the palette; 0: by its index among the series */
     bool dashed;
 } BrioPlotSeries;
 

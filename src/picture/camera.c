@@ -174,7 +174,7 @@ static double stand_back(const BrioView *v, const Corners *c, const double targe
     return distance;
 }
 
-/* Moves the target so that what is seen lies in the middle of the picture. */
+/* Moves the target so that the visible bodies are in the middle of the picture. */
 static void recentre(const BrioView *v, const Corners *c, double target[3])
 {
     double low[2] = {INFINITY, INFINITY};

@@ -268,7 +268,7 @@ static BrioStatus undo_filters(PngReader *r)
     return BRIO_OK;
 }
 
-/* Channel `c` of pixel `i` of a row, as it stands there; of 16 bits the upper 8. */
+/* Channel `c` of pixel `i` of a row, as stored; of 16 bits the upper 8. */
 static int channel(const PngReader *r, const uint8_t *row, int i, int c)
 {
     if (r->depth >= 8) return row[(size_t)i * r->step + (size_t)c * (size_t)r->depth / 8];

@@ -17,7 +17,7 @@ typedef struct BrioAccounts {
     int32_t *of_block, *of_vertex, *of_body; /* account of each; -1: none */
     int32_t *first;                          /* of each account: its first block, */
     int32_t *body;                           /* and its first body */
-    int32_t *group; /* trees of accounts that touch in this step; the root is the least */
+    int32_t *group; /* trees of accounts that touch in this step; the root is the smallest */
     double *world;  /* a vector of world vertices */
     double *dot;    /* sums over blocks */
     double *row;    /* BRIO_ACCOUNT_ROWS rows of count + 1 numbers: room */

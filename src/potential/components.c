@@ -70,7 +70,7 @@ BrioStatus brio__components_find(const BrioSystem *system, int32_t *component, i
             join_constraint(system, &system->constraint[k], component, pass ? *fixed : NULL);
         if (pass) break;
         *count = 0;
-        /* the least block of its component */
+        /* the smallest block of its component */
         for (int32_t b = 0; b < n; b++) component[b] = root_of(component, b);
         for (int32_t b = 0; b < n; b++)
             component[b] = component[b] == b ? (*count)++ : component[component[b]];

@@ -9,9 +9,9 @@
  * waking a thread is worth. */
 enum { VALUE_PACKS = 128 };
 
-/* Gradients of elements are made GRADIENT_PACKS at a time into a buffer that stays in the
- * cache (12 lanes a tet: 0.8 MB), and then added to those of coordinate blocks. Each block so adds
- * its elements in their order, whatever the size of the buffer. There are two buffers: while one is
+/* Gradients of elements are computed GRADIENT_PACKS at a time in a buffer that stays in the cache
+ * (12 lanes a tet: 0.8 MB), and then added to those of coordinate blocks. Each block so adds its
+ * elements in their order, whatever the size of the buffer. There are two buffers: while one is
  * added, the next is made, so that threads wait for each other once per buffer. */
 enum { GRADIENT_PACKS = 1024, GATHER_SLOTS = 256 };
 

@@ -87,8 +87,8 @@ BrioStatus brio__potential_create(const BrioSystem *system, BrioSolveTotals *tot
                                   BrioPotential **potential);
 void brio__potential_free(BrioPotential *potential);
 
-/* The elements, and the pairs in contact (NULL: surfaces do not meet), for those who need more of
- * them than the sum: friction, reports. */
+/* The elements, and the pairs in contact (NULL: surfaces do not touch), for callers that need more
+ * than the sum: friction, reports. */
 BrioEvaluator *brio__potential_elements(const BrioPotential *potential);
 BrioContact *brio__potential_contact(const BrioPotential *potential);
 
@@ -141,7 +141,8 @@ void brio__potential_expect(BrioPotential *potential, const BrioState *state, co
 void brio__potential_add_touching(BrioPotential *potential, const BrioPose *pose, double *gradient);
 /* Marks the coordinate blocks that touch an analytic obstacle. */
 void brio__potential_mark_touching(BrioPotential *potential, const BrioPose *pose, bool *mark);
-/* What makes P infinite or not a number at a pose; false: no single element does. */
+/* Names the element that makes P infinite or not a number at a pose; false: no single element does.
+ */
 bool brio__potential_find_forbidden(BrioPotential *potential, const BrioPose *pose,
                                     BrioLimit *limit);
 

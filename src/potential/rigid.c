@@ -143,8 +143,8 @@ static void add_momenta(const BrioRigid *r, const double *const *pose, const Bri
     join(r, LINEAR, ROW);
 }
 
-/* In place of its momenta: the velocity of a component's centre and how fast it turns; `all`: also
- * of one that something holds. */
+/* Replaces its momenta by the velocity of a component's centre and its angular velocity; `all`:
+ * also for components that are not free. */
 static void solve_component(const BrioRigid *r, int32_t component, bool all)
 {
     double *row = r->row + ROW * (int64_t)component, *u = row + LINEAR, *w = row + ANGULAR;

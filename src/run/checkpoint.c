@@ -1,5 +1,5 @@
 /* One description of the file, visit(), serves for writing and reading; the checksum is FNV-1a. A
- * file is refused unless scene, instruction set and sizes are those that are expected. */
+ * file is rejected unless scene, instruction set and sizes are those that are expected. */
 #include "checkpoint.h"
 
 #include "../handle.h"

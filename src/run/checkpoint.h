@@ -1,4 +1,4 @@
-/* The checkpoint of a run: all that is needed to go on to the same bits.
+/* The checkpoint of a run: everything needed to continue to the same bits.
  *
  * A binary file: eight letters, version, mark of the byte order, then the fields in the order of
  * visit() in checkpoint.c, and at the end a checksum of everything before it. It replaces the last

@@ -4,7 +4,7 @@
 #include "../number.h"
 #include "../sim/sim.h"
 
-/* s: of a step before it is told what it is doing, and between two times */
+/* s: of a step before its progress is reported, and between two reports */
 static const double patience = 1, pause_between = 0.1;
 
 bool brio__inside_stop_asked(const BrioInside *in)

@@ -99,8 +99,8 @@ bool brio__run_end(BrioRunControl *control, BrioRunResult *result, BrioStatus *s
                    BrioError *error);
 
 /* Results to look at: the scene of their run.json, built again, and a simulation in the
- * state of their checkpoint. Nothing is written. A scene whose files were changed since is refused,
- * by its energy. */
+ * state of their checkpoint. Nothing is written. A scene whose files were changed since is
+ * rejected, by its energy. */
 BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, BrioError *error);
 
 /* The scene in the run.json of results, built again. */

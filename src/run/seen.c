@@ -1,4 +1,4 @@
-/* What is to be seen of a scene (seen.h). */
+/* The visible parts of a scene (seen.h). */
 #include "seen.h"
 
 BrioStatus brio__seen_create(const BrioScene *scene, int64_t steps, BrioMotionFile **motion,

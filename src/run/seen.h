@@ -5,7 +5,7 @@
 #include "../output/motion.h"
 #include "../scene/scene.h"
 
-/* Of a run of so many steps; *motion stays as it is where nothing is kept and no format wants it.
+/* For a run of `steps` steps; *motion is unchanged if nothing is stored and no format needs it.
  */
 BrioStatus brio__seen_create(const BrioScene *scene, int64_t steps, BrioMotionFile **motion,
                              BrioError *error);

@@ -128,7 +128,7 @@ static BrioStatus read_constraint(BrioNode *node, const BrioBuilder *builder,
                                 "missing key \"b\": The other end. Or give at: [x, y, z], the "
                                 "position in the world where body a is held");
     if (b && !type->role_count)
-        return brio__node_key_error(b, error, "a %s is of one body, a: leave b out", type->name);
+        return brio__node_key_error(b, error, "a %s is of one body, a: remove b", type->name);
     if (b) BRIO_CHECK(read_end(b, builder, true, &def->b, error));
     /* a body without a place takes that of the other end; a rod has none to give */
     bool placed[2] = {def->a.vertex >= 0 || !isnan(def->a.point[0]),
@@ -193,8 +193,8 @@ static BrioStatus read_stitch(BrioNode *node, BrioBuilder *builder, BrioError *e
     BrioStatus status = BRIO_OK;
     if (list && list->count == 0)
         return brio__node_error(list, error,
-                                "there are no vertices: leave vertices out for all that are near "
-                                "enough, or leave out the stitches");
+                                "there are no vertices: remove vertices to use all that are near "
+                                "enough, or remove the stitches");
     if (list) {
         vertices = brio__calloc((size_t)list->count + 1, sizeof *vertices);
         if (!vertices) return brio__no_memory(error);

@@ -80,7 +80,7 @@ static const BrioKey plane_keys[] = {
     {KEY_VECTOR("normal", "", NAN, "Points to the side where bodies are; any length."),
      KEY_REQUIRED, KEY_INTO(Obstacle, normal)},
     KEY_END};
-BRIO_SECTION(plane){"obstacles[]", "Obstacles: planes", plane_keys};
+BRIO_SECTION(plane){"obstacles[] of type plane", "Obstacles: planes", plane_keys};
 
 static const BrioKey mesh_keys[] = {
     OBSTACLE_TYPE,
@@ -378,7 +378,7 @@ static BrioStatus read_law(BrioNode *node, const BrioLaw *law, BrioContactDef *d
     if (self && !(law->traits & BRIO_LAW_VERTICES))
         return brio__node_key_error(self, error,
                                     "contact of type %s keeps bodies apart from each other and "
-                                    "themselves anyway: leave self out",
+                                    "themselves anyway: remove self",
                                     law->name);
     if (map)
         BRIO_CHECK(read_besides(node, contact_keys, def, law->fields, values, error));

@@ -20,8 +20,8 @@ static bool in_source_tree(const char *program, char *folder, size_t size)
 {
     struct stat info;
     const char *from[2] = {program, NULL};
-    char own[3900] = "";
 #if defined(__linux__) && !defined(__EMSCRIPTEN__)
+    char own[3900] = "";
     Dl_info library;
     if (dladdr(brio_version(), &library) && library.dli_fname) {
         snprintf(own, sizeof own, "%s", library.dli_fname);

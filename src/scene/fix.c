@@ -301,7 +301,7 @@ static BrioStatus fix(BrioBodyWork *w, BrioNode *entry, int64_t count, const Bri
     if (node) BRIO_CHECK(read_axes(node, &axes, error));
     if (axes != 7 && script)
         return brio__node_key_error(node, error,
-                                    "coordinates that are fixed alone stand still: leave out axes, "
+                                    "coordinates that are fixed alone do not move: remove axes, "
                                     "or script and sequence");
     BrioStatus status =
         axes == 7 ? brio_builder_fix(w->builder, w->body, w->chosen, count, script, &inner)

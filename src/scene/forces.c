@@ -54,7 +54,7 @@ static BrioStatus read_bodies(BrioNode *node, const BrioBuilder *builder, BrioFo
     bool list = node->kind == BRIO_NODE_LIST;
     def->body_count = list ? node->count : 1;
     if (list && node->count == 0)
-        return brio__node_error(node, error, "a force on no bodies: leave it out");
+        return brio__node_error(node, error, "a force on no bodies: remove it");
     def->bodies = arrays->bodies = brio__calloc((size_t)def->body_count, sizeof(int));
     if (!def->bodies) return brio__no_memory(error);
     for (int i = 0; i < def->body_count; i++)
@@ -68,8 +68,7 @@ static BrioStatus read_vertices(const BrioNode *node, const BrioBuilder *builder
     def->vertex_count = node->count;
     def->vertices = arrays->vertices = brio__calloc((size_t)node->count + 1, sizeof(int32_t));
     if (!def->vertices) return brio__no_memory(error);
-    if (node->count == 0)
-        return brio__node_error(node, error, "a force on no vertices: leave it out");
+    if (node->count == 0) return brio__node_error(node, error, "a force on no vertices: remove it");
     if (def->body_count == 0 && !brio__builder_name(builder, 1)) { /* the only body */
         def->bodies = arrays->bodies = brio__calloc(1, sizeof(int));
         if (!def->bodies) return brio__no_memory(error);

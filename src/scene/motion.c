@@ -200,7 +200,7 @@ BrioStatus brio__check_motion_keys(BrioNode *entry, BrioError *error)
     if (curve && !files && !keyed)
         return brio__node_key_error(curve, error,
                                     "interpolation is for a sequence and for the keys and poses of "
-                                    "a script, and there are none: add them, or leave it out");
+                                    "a script, and there are none: add them, or remove it");
     return BRIO_OK;
 }
 

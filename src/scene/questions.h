@@ -12,7 +12,7 @@ typedef struct BrioQuestions {
     char text[BRIO_MAX_QUESTIONS][512];
 } BrioQuestions;
 
-/* Of a scene whose system and state have not been taken. */
+/* For a scene that still owns its system and state. */
 BrioStatus brio__scene_questions(const BrioScene *scene, BrioQuestions *questions);
 
 /* Rest lengths of the edges of bodies' surfaces, and dhat; count is 0 where no barrier is. */

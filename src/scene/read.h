@@ -9,9 +9,9 @@
 
 /* ---- rows and values -------------------------------------------------------------------- */
 
-/* Reads a map by the rows of its section: refuses unknown keys, missing ones and values of the
- * wrong type or out of range, and stores what is given in `into` (NULL: stores nothing). Values
- * that are not given stay as they are. */
+/* Reads a map by the rows of its section: rejects unknown and missing keys and values of the wrong
+ * type or out of range, and stores what is given in `into` (NULL: stores nothing). Values that are
+ * not given stay as they are. */
 BrioStatus brio__read_keys(BrioNode *map, const BrioKey *keys, void *into, BrioError *error);
 
 BrioStatus brio__expect(const BrioNode *node, BrioNodeKind kind, BrioError *error);

@@ -1,5 +1,5 @@
 /* A scene as a whole: its file is parsed, its parts are read in order (each by the file that is
- * named after it), and the builder makes the system and the initial state of them. */
+ * named after it), and the builder creates the system and the initial state from them. */
 #include "bodies.h"
 #include "../sim/control.h"
 
@@ -71,7 +71,7 @@ static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *
     return brio__at_node(node, status, error, &inner);
 }
 
-/* Not every integrator goes with obstacles or constraints. */
+/* Not every integrator supports obstacles or constraints. */
 static BrioStatus check_integrator(BrioNode *root, const BrioScene *scene, BrioError *error)
 {
     BrioError inner = {0};

@@ -24,7 +24,7 @@ struct BrioNode {
 };
 
 /* Reads YAML (or JSON). `name` is what messages call the document. Documents are not trusted:
- * depth, number of nodes and size are limited, aliases are refused, duplicate keys are an error
+ * depth, number of nodes and size are limited, aliases are rejected, duplicate keys are an error
  * with both lines. */
 BrioStatus brio__tree_parse(const char *text, size_t size, const char *name, BrioNode **root,
                             BrioError *error);

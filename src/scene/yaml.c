@@ -1,6 +1,6 @@
 /* YAML 1.2 through libfyaml's events. Scalars come as their text: libfyaml never gets to guess
  * types. What a scene has no use for and what hides meaning (anchors, aliases, merge keys, tags,
- * several documents) is refused with a sentence. */
+ * several documents) is rejected with a sentence. */
 #include "parse.h"
 
 #ifdef BRIO_HAVE_LIBFYAML
@@ -40,7 +40,7 @@ static const char *const plain_words[][2] = {
     {"double-quoted scalar has invalid",
      "not a valid escape in double quotes: write \\\\ for a backslash"},
     {"extra closing", "closes a bracket that was never opened"},
-    {"mismatched flow", "closes a bracket of the other kind: [ goes with ], { with }"},
+    {"mismatched flow", "this bracket does not match the open one: [ needs ], { needs }"},
     {"missing comma in flow", "expected a comma, or the closing bracket"},
     {"comma in the beginning", "a comma without a value before it"},
     {"extra comma", "a comma without a value before it"},
@@ -96,8 +96,9 @@ static BrioStatus syntax_error(BrioBuild *build, const char *text, size_t size,
     bool at_end = !rest[strspn(rest, " \t\n")];
     if (open && (strstr(found->msg, "without a closing") ||
                  (at_end && strstr(found->msg, "missing comma"))))
-        return brio__build_error(build, open->line, open->column, "this %s is never closed",
-                                 open->kind == BRIO_NODE_LIST ? "list" : "map");
+        return brio__build_error(build, open->line, open->column, "this %s has no closing \"%s\"",
+                                 open->kind == BRIO_NODE_LIST ? "list" : "map",
+                                 open->kind == BRIO_NODE_LIST ? "]" : "}");
     /* to the quote itself */
     if (strstr(found->msg, "without closing quote") && column > 1) column--;
     for (size_t i = 0; i < BRIO_COUNT(plain_words); i++)

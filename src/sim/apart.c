@@ -2,8 +2,8 @@
  *
  * Intersections are found exactly. A pair that is apart by rounding errors only, as bodies are that
  * decimal numbers put exactly on each other, cannot move either: collision detection keeps 64 u of
- * the largest coordinate, u = 2^-53 (contact/ccd.c), and so allows no step. Such a pair is refused,
- * with the distance that its bodies lack. */
+ * the largest coordinate, u = 2^-53 (contact/ccd.c), and so allows no step. Such a pair is
+ * rejected, with the distance that its bodies lack. */
 #include "apart.h"
 
 #include "../contact/exact.h"
@@ -481,7 +481,7 @@ void brio__sim_relax_begin(BrioSim *sim)
     if (!relaxes(sim) || sim->state->step > 0) return;
     collect(sim, dhat_now(sim), &in);
     double min = brio__partition_min(sim->system->partition, in.min);
-    /* what touches is refused by others */
+    /* what touches is rejected by others */
     if (min > 0 && min < dhat_now(sim)) set_dhat(sim, fmax(min, THINNEST * dhat_now(sim)));
 }
 

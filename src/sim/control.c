@@ -28,7 +28,7 @@
 #define SLACK 1.1
 #define GROWTH 2.0
 #define SHRINK 0.2
-#define FAILED 0.25 /* of h, where there is no error to go by */
+#define FAILED 0.25 /* of h, if there is no error estimate */
 #define FIRST_WAY 100.0
 #define MIN_RATIO 1e-4
 #define MIN_LAST 0.3

@@ -66,7 +66,7 @@ static void get(const Target *from, int64_t vertex, double x[3])
     for (int r = 0; r < 3; r++) x[r] = in[r];
 }
 
-/* A vertex of what is drawn, of values of the body's vertices. */
+/* The value at a drawn vertex, from those of the body's vertices. */
 static void value_at(const BrioBody *b, const double *values, int64_t vertex, double out[3])
 {
     const BrioSkin *skin = b->skin && b->skin->weight ? b->skin : NULL;

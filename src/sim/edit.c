@@ -189,7 +189,7 @@ static const BrioTerm *formula_term(const BrioSystem *s, int obstacle)
     return NULL;
 }
 
-/* The set of an obstacle that the program moves; NULL: it does not. */
+/* The parameters of an obstacle that the program moves; NULL: it does not move it. */
 const BrioScripted *brio__driven_set(const BrioSystem *s, int obstacle)
 {
     const BrioObstaclePlan *plan = &s->plans->obstacle[obstacle];

@@ -36,8 +36,8 @@ void brio__sim_add(BrioSim *sim, double change); /* the same for a jump that is 
 
 /* Replaces system and state, with the same integrator, solver and
  * damping; the caller frees the old system. `state` may be replaced by one with more room. With
- * `edit`, what intersects is refused, and the jump of the energy is booked. If it fails, all stays,
- * and system and state are still the caller's. */
+ * `edit`, what intersects is rejected, and the jump of the energy is booked. If it fails, all
+ * stays, and system and state are still the caller's. */
 BrioStatus brio__sim_replace(BrioSim *sim, BrioSystem *system, BrioState **state, bool edit,
                              BrioError *error);
 

@@ -32,7 +32,7 @@ typedef struct BrioConstraints {
     double *world;  /* 3 vertex_count */
     double longest; /* of the lengths */
     double *force;  /* of the length of q: G^T multiplier */
-    double scale;   /* the multipliers over this are forces, in N; 0: nothing was solved yet */
+    double scale;   /* multipliers divided by this are forces in N; 0: nothing is solved yet */
 } BrioConstraints;
 
 BrioStatus brio__constraints_create(const BrioSystem *system, BrioConstraints **constraints);
@@ -50,7 +50,7 @@ void brio__constraints_add_force(BrioConstraints *constraints, double *gradient)
 /* sum of inertia g^2 over violated conditions: together with |residual|^2 in M^-1, what the line
  * search lowers. */
 double brio__constraints_merit(const BrioConstraints *constraints);
-/* Raises the penalties to twice the multipliers that a whole step leads to. */
+/* Raises the penalties to twice the multipliers at the end of a full step. */
 void brio__constraints_raise_penalty(BrioConstraints *constraints);
 /* sum of penalty |g| over conditions that do not hold. */
 double brio__constraints_penalty(const BrioConstraints *constraints);

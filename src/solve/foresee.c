@@ -167,7 +167,7 @@ static BrioStatus take_in(const BrioProblem *p, BrioForesight *f)
     return BRIO_OK;
 }
 
-/* Solves for what the springs that come and go change. */
+/* Solves for the change that added and removed springs cause. */
 static BrioStatus solve_changed(const BrioProblem *p, const double *q, BrioForesight *f)
 {
     BrioSolver *s = p->solver;

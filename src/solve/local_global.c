@@ -16,7 +16,7 @@
  * place of the next iteration, so that the cost is fixed and the best of what was seen is
  * returned.
  *
- * Constraints g(q) = 0 are rows beside this matrix A: with G = dg/dq the step is
+ * Constraints g(q) = 0 are rows in addition to this matrix A: with G = dg/dq the step is
  *
  *     q <- q - A^-1 (grad + G^T u),      (G A^-1 G^T) u = g - G A^-1 grad,
  *
@@ -696,10 +696,11 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
     if (options->iterations < 1)
         return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
     if (brio__has_barriers(system))
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global ends a step before it is solved, and contact: %s needs "
-                           "it solved; use contact: {type: penalty}, or solver: newton",
-                           brio__law_at(system->law)->name);
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "local-global does not support contact: %s, because it ends a step before the "
+            "solution; use contact: {type: penalty}, or solver: newton",
+            brio__law_at(system->law)->name);
     if (integrator->traits & BRIO_LINEARISED)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,

@@ -269,7 +269,7 @@ static double descend(Descent *d)
     double before = brio__seconds(), inner = inner_seconds(s);
     d->allowed = s->speed > 0 ? brio__problem_max_step(d->p, d->q) : 1;
     double t = brio__line_search(d->p, d->q, d->now, d->slope, d->allowed, &next);
-    /* the kinks of friction are near once scripts have arrived */
+    /* once scripts have arrived, the kinks of friction are close */
     bool smooth = s->dissipation->friction < 0 || !arrived(s);
     double enough = smooth ? 1 : BRIO_ENOUGH_LEFT;
     bool limited = s->pushed && t > 0 && !d->drowned && d->allowed < enough;

@@ -487,8 +487,8 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
         return brio__error(error, BRIO_ERROR_INPUT, "vbd takes at least one iteration");
     if (brio__has_barriers(system))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "vbd ends a step before it is solved, and contact: %s needs it solved; "
-                           "take contact: {type: penalty}, or solver: newton",
+                           "vbd does not support contact: %s, because it ends a step before the "
+                           "solution; use contact: {type: penalty}, or solver: newton",
                            brio__law_at(system->law)->name);
     if (system->surface) what = "contact between bodies";
     if (system->collider_params >= 0) what = "obstacles of triangles";
@@ -498,7 +498,7 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
     if (integrator->traits & BRIO_LINEARISED) what = "steps of one linear solve";
     if (!what) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "vbd moves one vertex at a time and does not take %s; take solver: newton",
+                       "vbd moves one vertex at a time and does not support %s; use solver: newton",
                        what);
 }
 

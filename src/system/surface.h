@@ -87,8 +87,8 @@ typedef struct BrioSurface {
 /* clang-format on */
 
 typedef struct BrioSystem BrioSystem;
-/* From the bodies and obstacles of a system that is otherwise complete; X: positions of all world
- * vertices at rest, x: at the start. */
+/* Builds the surface from the bodies and obstacles of a system that is otherwise complete; X:
+ * positions of all world vertices at rest, x: at the start. */
 BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const double *x,
                                 BrioSurface **surface);
 void brio__surface_free(BrioSurface *surface);

@@ -45,7 +45,7 @@ class Cost(unittest.TestCase):
         os.environ.get("BRIO_STEPS"), "there is no program to compare with: BRIO_STEPS is not set"
     )
     def test_steps(self):
-        """Less than 5 % more than from C: processor time, one thread, the least of rounds taken in
+        """Less than 5 % more than from C: processor time, one thread, the minimum of rounds taken in
         turn; more rounds if the machine is busy."""
         python = c = 1e300
         for rounds in range(1, 9):

@@ -69,6 +69,14 @@ class Wheel(unittest.TestCase):
             check=True,
         ).stdout
 
+    def test_folder_of_the_sources(self):
+        """Only what begins with it goes, also where its name is short: a clone in /brio."""
+        import brio_wheel
+
+        data = b"\0/brio/src/a.c\0%s/share/brio/scenes\0/brio\0/brio2/b.c\0"
+        without = b"\0" * 6 + b"/src/a.c\0%s/share/brio/scenes" + b"\0" * 7 + b"/brio2/b.c\0"
+        self.assertEqual(brio_wheel.without_folder(data, b"/brio"), without)
+
     def test_content(self):
         with zipfile.ZipFile(self.wheel) as wheel:
             self.assertIsNone(wheel.testzip())

@@ -19,7 +19,7 @@ const result = await build({
   format: 'iife',
   target: 'es2022',
   nodePaths: [modules],
-  // the playground's files would find their own copies beside them
+  // the playground's files would find their own copies next to them
   alias: { three: join(modules, 'three'), uplot: join(modules, 'uplot') },
   legalComments: 'none',
 });

@@ -42,12 +42,12 @@ class Live {
       tabindex: 0,
       role: 'img',
       'aria-label':
-        'The simulation: drag a body to pull it, drag beside it or use arrow keys to turn it',
+        'The simulation: drag a body to pull it, drag next to it or use arrow keys to turn it',
     });
     this.badge = element('div', { class: 'badge' });
     this.hint = element('div', {
       class: 'hint',
-      text: 'Drag a body to pull it, drag beside it to turn',
+      text: 'Drag a body to pull it, drag next to it to turn',
     });
     this.words = element('p');
     this.message = element(

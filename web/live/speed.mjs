@@ -1,5 +1,5 @@
 // How many frames per second arrive and are drawn, and what a frame costs:
-//   [SECONDS=5] [VERTICES='1024 10000 29929'] node speed.mjs [BUILD_DIR]
+//   [SECONDS=5] [VERTICES='1024 10000 29929'] [THREADS=2] node speed.mjs [BUILD_DIR]
 //   [SECONDS=5] node speed.mjs BUILD_DIR ADDRESS        of a `brio live` that runs already
 // Without an address it shows cloths of springs. First the page draws, then a connection that
 // draws nothing. Processor time is that of each thread or process, divided by the frames drawn.
@@ -142,7 +142,8 @@ async function showCloth(vertices) {
   const folder = mkdtempSync(join(tmpdir(), 'brio-speed-')),
     scene = join(folder, 'cloth.json');
   writeFileSync(scene, JSON.stringify(cloth(vertices)));
-  const brio = spawn(join(build, 'brio'), ['live', scene, '--no-open']);
+  const threads = process.env.THREADS ? ['--threads', process.env.THREADS] : [];
+  const brio = spawn(join(build, 'brio'), ['live', scene, '--no-open', ...threads]);
   try {
     const address = await new Promise((done, fail) => {
       brio.stdout.on('data', (text) => {

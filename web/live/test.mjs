@@ -105,7 +105,7 @@ await page.mouse.move(60, 500 - 180);
 await page.mouse.down();
 await page.mouse.move(160, 300, { steps: 3 });
 await page.mouse.up();
-assert(far(await camera(), from) > 0.01, 'a drag beside the body turns the view');
+assert(far(await camera(), from) > 0.01, 'a drag next to the body turns the view');
 assert.equal((await look(page)).hands.length, 0);
 
 await page.keyboard.press('Space');

@@ -1,5 +1,5 @@
 // Typesets the formulas of the guide while the page is built: tex`...` (a line of its own) and
-// inline`...` in src/guide become HTML of KaTeX, with MathML beside it for screen readers. Its
+// inline`...` in src/guide become HTML of KaTeX, with MathML next to it for screen readers. Its
 // style
 // and the fonts that the formulas use go into the page; no script does.
 // \one{...} to \five{...} are the terms of a formula that have the colours of the picture.

@@ -266,7 +266,7 @@ function contactTests({ test, check, openStill, params }) {
       check((await state()).contact.type === 'ipc' && (await params(page)).contact === 'ipc',
         `${scene}: the menu does not choose`);
     }
-    // A method that goes with springs only gives way when the size asks for barriers.
+    // A method that supports springs only gives way when the size asks for barriers.
     const page = await openStill('#tab=soft&scene=balls&n=3&integrator=verlet');
     const r = await page.evaluate(() => {
       const b = window.brio.bench, before = b.methods[0].name;
@@ -278,7 +278,7 @@ function contactTests({ test, check, openStill, params }) {
       /does not support contact: ipc/.test(r.said), JSON.stringify(r));
   });
 
-  // Springs between vertices: what falls on another lies on it or beside it, not in it.
+  // Springs between vertices: what falls on another lies on it or next to it, not in it.
   test('large_bunnies_push_each_other', async () => {
     const page = await openStill('#tab=soft&scene=bunny&n=15&count=2&integrator=backward-euler');
     const r = await page.evaluate(() => {

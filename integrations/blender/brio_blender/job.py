@@ -185,7 +185,7 @@ class Job:
             return ""
         attach(self.cache)
         refresh(self.cache)
-        return " (the bake of before is kept)"
+        return " (the previous bake is kept)"
 
     def end(self):
         """Nothing of it runs any more."""

@@ -113,8 +113,8 @@ class BrioScene(bpy.types.PropertyGroup):
                                         "0: a tenth of an edge")
     start: EnumProperty(name="At the Start", default="untangle", items=[
         ("untangle", "Untangle", "What intersects is moved apart first, as little as possible"),
-        ("relax", "Relax", "Close surfaces begin without force; intersections are refused"),
-        ("strict", "Strict", "Close surfaces push at once; intersections are refused")])
+        ("relax", "Relax", "Close surfaces begin without force; intersections are rejected"),
+        ("strict", "Strict", "Close surfaces push at once; intersections are rejected")])
     wind: FloatVectorProperty(name="Wind (m/s)", default=(0, 0, 0), subtype="VELOCITY",
                               description="Velocity of the air")
     checkpoints: IntProperty(name="Keep States Every", default=1, min=0, soft_max=50,
@@ -123,7 +123,7 @@ class BrioScene(bpy.types.PropertyGroup):
     threads: IntProperty(name="Threads", default=0, min=0, max=256,
                          description="Of the bake; 0: one for each core")
     folder: StringProperty(name="Cache", default="", subtype="DIR_PATH",
-                           description="Where bakes are kept; empty: beside the .blend file")
+                           description="Where bakes are kept; empty: next to the .blend file")
     progress: FloatProperty(min=0, max=100, precision=0, subtype="PERCENTAGE",
                             options={"SKIP_SAVE"})
     status: StringProperty(options={"SKIP_SAVE"})
@@ -137,7 +137,7 @@ class BrioPreferences(bpy.types.AddonPreferences):
     bl_idname = __package__
     program: StringProperty(name="Program", default="", subtype="FILE_PATH",
                             description="The program brio; empty: that of the PATH, or the one "
-                                        "beside the add-on")
+                                        "next to the add-on")
 
     def draw(self, _context):
         from . import job

@@ -97,7 +97,7 @@ export class Engine {
   stableLimit(name) {
     string(name, 'name');
     if (!this.#limits.has(name)) {
-      // a name that there is not is refused there
+      // a name that there is not is rejected there
       if (!this.method(name)) this.oscillator(name);
       let limit = Infinity;
       try {

@@ -518,8 +518,8 @@ export interface Amplification {
 /**
  * ## Errors
  *
- * Everything that is refused is thrown as a `BrioError`, with the sentence of the engine. The
- * engine goes on after it: no misuse ends the module. Where there is no memory left, the status is
+ * If the engine rejects something, it throws a `BrioError` with its message. The
+ * engine continues to work: no misuse ends the module. If there is no memory left, the status is
  * `ERROR_MEMORY` or `ERROR_TOO_LARGE`.
  *
  *     try {
@@ -531,7 +531,7 @@ export interface Amplification {
 export class BrioError extends Error {
   /** The status of the C interface: `'ERROR_INPUT'`, `'NOT_CONVERGED'`, ... */
   readonly status: string;
-  /** Where in the scene: `'bodies[0].material'`; '' if it is nothing of a scene. */
+  /** Where in the scene: `'bodies[0].material'`; '' if the error is not about a scene. */
   readonly path: string;
   /** The file that is at fault; '' for the scene itself. */
   readonly file: string;

@@ -1,4 +1,4 @@
-// The engine for pages and workers: its files lie beside this one, or where `locate` says.
+// The engine for pages and workers: its files lie next to this one, or where `locate` says.
 import create from './engine.js';
 import { start } from './api.js';
 

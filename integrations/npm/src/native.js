@@ -48,7 +48,7 @@ export class Native {
     return at ? this.#m.UTF8ToString(at) : '';
   }
 
-  // Why the last call was refused.
+  // Why the last call was rejected.
   reason(more = {}) {
     const tell = (name) => this.text(this.call(name));
     const path = tell('_web_path'),

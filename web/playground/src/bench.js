@@ -99,7 +99,7 @@ export class Bench {
     this.stages = this.methods.map((_, i) => {
       const canvas = element('canvas', {
         tabindex: 0, role: 'img',
-        'aria-label': `${this.scene.title}: drag to grab, drag beside it to turn the view, ` +
+        'aria-label': `${this.scene.title}: drag to grab, drag next to it to turn the view, ` +
           'arrow keys turn it too',
       });
       const badge = element('div', { class: 'badge' });
@@ -157,7 +157,7 @@ export class Bench {
     this.buildCharts();
   }
 
-  // Energy, and beside it what the tab is about: angular momentum, alpha or momentum.
+  // Energy, and next to it what the tab is about: angular momentum, alpha or momentum.
   buildCharts() {
     const series = {
       one: ['kinetic', 'elastic', 'gravity', 'total'].map((s) => ({

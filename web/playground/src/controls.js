@@ -1,4 +1,4 @@
-// Sliders, menus and the sentences beside them, made from the engine's tables.
+// Sliders, menus and the sentences next to them, made from the engine's tables.
 import { quantity } from './charts.js';
 import { tint } from './colours.js';
 

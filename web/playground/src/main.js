@@ -42,7 +42,7 @@ const tabs = {
   },
 };
 
-// Files that were dropped or chosen, and why the last ones were refused.
+// Files that were dropped or chosen, and why the last ones were rejected.
 let refused = '';
 async function take(files) {
   if (!files.length || !brio.engine) return;
@@ -69,7 +69,7 @@ async function engineOfPage() {
   return createEngine({ threads: 1, wasm });
 }
 
-// The engine with threads lies beside a page that is served with the headers for shared memory;
+// The engine with threads lies next to a page that is served with the headers for shared memory;
 // `?threads=N` in the address asks for N.
 const MOST_THREADS = 8;
 async function engineBeside() {

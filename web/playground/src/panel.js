@@ -1,4 +1,4 @@
-// The settings beside a bench: its scene, its integrators and their steps, the sliders of the
+// The settings next to a bench: its scene, its integrators and their steps, the sliders of the
 // scene, contact and solver, made from the engine's tables.
 import { short } from './charts.js';
 import { element, integratorPicker, select, slider, stepSelect, tableOf } from './controls.js';

@@ -166,7 +166,7 @@ export class View3D {
     this.retint();
   }
 
-  // What scenes of users have besides: planes, obstacles, bodies without triangles.
+  // What scenes of users also have: planes, obstacles, bodies without triangles.
   showOwn(world, planes, indices) {
     const ground = this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 }));
     ground.color.set(css('--ground'));

@@ -1,6 +1,6 @@
 """Materials by name, from `brio list presets --json`.
 
-`make blender` writes them into presets.json beside this file, so that menus are the same whether
+`make blender` writes them into presets.json next to this file, so that menus are the same whether
 the program is there or not.
 """
 import json

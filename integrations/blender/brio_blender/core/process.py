@@ -16,7 +16,7 @@ class NotFound(Exception):
 
 
 def find_program(preferred="", folder=""):
-    """The path of brio: as the preferences say, in the PATH, beside the add-on."""
+    """The path of brio: as the preferences say, in the PATH, next to the add-on."""
     if preferred:
         path = os.path.expanduser(preferred)
         if os.path.isdir(path):

@@ -1,6 +1,6 @@
 """The scene file: what is simulated, as brio reads it (docs/scene.md).
 
-The file is JSON, which is YAML too. Meshes are OBJ files and motions PC2 files beside it. Bodies
+The file is JSON, which is YAML too. Meshes are OBJ files and motions PC2 files next to it. Bodies
 and obstacles have the names of Blender's objects, so that messages name them.
 """
 import json

@@ -198,7 +198,7 @@ export default {
   tasks: [
     'Let the spring swing three times a second. The real damping hardly changes. The numerical ' +
       'one grows about eightfold: it kills fast motion first.',
-    'Set the damping of the scene to zero. Implicit midpoint then swings for ever.',
+    'Set the damping of the scene to zero. Implicit midpoint then swings forever.',
     'Find a time step at which backward Euler looks right. Then change how often it swings: the ' +
       'setting is wrong again.',
   ],

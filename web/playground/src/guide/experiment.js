@@ -13,7 +13,7 @@ export class Experiment {
   // whether it goes on in time: then it can be played, stepped and started again
   static plays = true;
 
-  // host: {stage, side}: where the picture goes, and what stands beside it
+  // host: {stage, side}: where the picture goes, and what stands next to it
   constructor(engine, host) {
     Object.assign(this, { engine, ...host });
     this.worlds = [];

@@ -1,5 +1,5 @@
 // Where the manual and the papers are. The page is one file: in a source tree the manual lies
-// beside
+// next to
 // its folder, where brio is installed among the documents.
 const PLACES = [
   [/\/share\/brio\/[^/]*$/, '../doc/brio/'],

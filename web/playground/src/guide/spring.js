@@ -144,7 +144,9 @@ class Spring extends Experiment {
         dot(g, at(r.trail.at(-1)), 6, colours[i]);
       });
     });
-    words(g, 'grey: the true motion', [box.left + box.width, box.top + box.height + 30], {
+    // on a phone the label of the axis needs the room below
+    const below = narrow ? 14 : box.height + 30;
+    words(g, 'grey: the true motion', [box.left + box.width, box.top + below], {
       fill: css('--soft'),
       size: 12,
       align: 'right',
@@ -159,7 +161,7 @@ export default {
   colours: METHODS,
   seconds: 3,
   intro: `<p>A mass slides on ice, held by a spring. Nothing rubs, nothing brakes. Real physics
-    would let it swing for ever.</p>
+    would let it swing forever.</p>
     <p>A computer cannot follow it at every instant. It jumps from one picture to the next, here
     30 times a second. Each jump is a <em>time step</em>. There are several honest ways to take
     it. Three of them start side by side: <b class="t1">forward Euler</b>,
@@ -185,7 +187,7 @@ export default {
     'Press “Step” and watch single jumps: each one goes along a straight line.',
   ],
   why: `<p>The lower picture is the <em>phase plane</em>: position to the right, velocity
-    upwards. The true motion goes round the grey oval for ever. Distance from the centre is
+    upwards. The true motion goes round the grey oval forever. Distance from the centre is
     energy.</p>
     <p><b class="t1">Forward Euler</b> asks for the force at the <em>start</em> of a step and
     follows it in a straight line. On a curve, a straight line leads outside. So every step ends

@@ -1,4 +1,4 @@
-// Three-dimensional pictures of the guide: views of worlds beside each other, with names.
+// Three-dimensional pictures of the guide: views of worlds next to each other, with names.
 import { element } from '../controls.js';
 import { View3D } from '../view3d.js';
 
