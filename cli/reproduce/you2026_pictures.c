@@ -94,7 +94,7 @@ static void figure2(Report *r)
 
 enum { NET = 6, TOPS = 8 }; /* rings along an edge */
 
-/* The scene chain-net with 4 x 4 rings instead of 10 x 10, coarser. */
+/* The scene chain-net with 6 x 6 rings instead of 10 x 10, coarser. */
 static BrioSim *net(Report *r, const char *integrator)
 {
     static const char ring[] = "{type: torus-surface, major: 0.015, minor: 0.003, segments: 12, "
@@ -202,7 +202,7 @@ REPRODUCTION(you2026_pictures){
     .paper = "You2026",
     .summary = "figures 2 and 5: what their pictures show: a column held by friction, a ball on a "
                "net",
-    .about = "A column of four cubes of figure 2, and a net of 4 x 4 rings for figure 5 (the scene "
+    .about = "A column of two cubes of figure 2, and a net of 6 x 6 rings for figure 5 (the scene "
              "chain-net has 10 x 10). Figures 1, 6 and 15 are judged in you2026-fig13, whole "
              "scenes in you2026-table1.",
     .chosen = "the column and its slope, the net's size; 1.5 mm for \"holds\", twice for "
