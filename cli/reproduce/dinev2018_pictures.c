@@ -313,8 +313,8 @@ static void slide(Report *r)
     static Film f[2];
     if (!report_part(r, "figure 14: a bunny slides with and without friction, %d frames", FRAMES))
         return;
-    report_note(r, "The picture, frames 0, 80, 160 and 230: without friction it slides on for "
-                   "ever; with friction it slows down and its ears move. The paper's also turns, "
+    report_note(r, "The picture, frames 0, 80, 160 and 230: without friction it slides without "
+                   "end; with friction it slows down and its ears move. The paper's also turns, "
                    "since its base has no symmetry; ours has.");
     if (!film(r, "rt-slide", smooth, "blend", 4, FRAMES, ears, &f[0]) ||
         !film(r, "rt-slide", rough, "blend", 4, FRAMES, ears, &f[1]))
