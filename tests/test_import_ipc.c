@@ -481,7 +481,7 @@ static void test_flat(void **state)
     o = BRIO("check", "flat.yaml");
     assert_int_equal(o->code, 2);
     assert_non_null(strstr(o->err, "a solid needs tets, and this mesh has none (3 vertices, 1 "
-                                   "triangles; it is two-dimensional)"));
+                                   "triangle; it is two-dimensional)"));
 }
 
 /* A shape that moves through meshes, one at the end of each step: a turn and a shift are said, what

@@ -679,7 +679,7 @@ static const Case cases[] = {
     {"a solid without tets", "bodies:\n  - mesh: m.obj\n    material: neo-hookean\n", "m.obj",
      "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NULL,
      "scene.yaml:2:5: bodies[0]: a solid needs tets, and this mesh has none (3 vertices, 1 "
-     "triangles; it is two-dimensional); give a mesh of "
+     "triangle; it is two-dimensional); give a mesh of "
      "tets, or kind: solid to have its closed surface filled with them, or kind: springs with "
      "material hooke"},
     {"edge without kind: solid",

@@ -59,8 +59,8 @@ static BrioStatus check_along_x(const BrioBodyPlan *plan, BrioError *error)
             fabs(b[2] - a[2]) > 1e-9 * length) /* round-off of a turn about x */
             return brio__error(error, BRIO_ERROR_INPUT,
                                "edge %lld (vertices %d %d) goes along [%g, %g, %g]: a bar1d moves "
-                               "along x only, so its edges must point along +x; leave "
-                               "rotations out",
+                               "along x only, so its edges must point along +x; remove "
+                               "rotations",
                                (long long)e, n[0], n[1], b[0] - a[0], b[1] - a[1], b[2] - a[2]);
     }
     return BRIO_OK;
