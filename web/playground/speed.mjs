@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { launch } from '../browser.mjs';
 
 const SCENES = {
-  'cloth of 100 x 100': 'tab=cloth&n=100',
+  'cloth of 51 x 51 vertices': 'tab=cloth&n=50',
   'one bunny': 'tab=soft&scene=bunny&n=18&count=1',
   'two bunnies': 'tab=soft&scene=bunny&n=18&count=2',
 };
