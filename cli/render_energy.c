@@ -87,7 +87,8 @@ void energy_curve_draw(const EnergyCurve *curve, const double time[2], const dou
     char text[64];
     brio__box_draw(rgb, pitch, width, height, left, top, wide, tall, PANEL, 0.72f);
     float initial = ceiling + room * (float)((range[1] - energy_at(curve, time[0])) / span);
-    brio__box_draw(rgb, pitch, width, height, left, (int)initial, wide, 1, INITIAL, 0.8f);
+    if (isfinite(initial))
+        brio__box_draw(rgb, pitch, width, height, left, (int)initial, wide, 1, INITIAL, 0.8f);
     float before = initial;
     for (int x = 0; x < wide; x++) {
         double at = time[0] + length * (x + 0.5) / wide;
