@@ -209,10 +209,12 @@ static int run(int argc, char **argv)
     const Command *command = command_find(name);
     if (!command && print_topic(stdout, name)) return EXIT_DONE;
     if (!command) {
-        const char *names[64];
+        const char *names[64], *topic = nearest_topic(name);
         int count = command_names(names, BRIO_COUNT(names) - 2);
         names[count++] = "scene";
         names[count++] = "commands";
+        if (topic && !brio__nearest(name, names, count))
+            return unknown_name(a.command, "key or method", name, &topic, 1);
         return unknown_name(a.command, "command", name, names, count);
     }
     print_help(command, stdout);
@@ -231,10 +233,11 @@ const Command command_help = {
     .about = "Without a name: lists all commands. `scene` is the reference of the scene file: "
              "every key with its type, default and meaning, and the parameters of shapes, "
              "materials, damping models, integrators and solvers. `commands` is the help of all "
-             "commands. NAME is a key of the scene file, or an integrator, a material, a shape and "
-             "so on: brio prints its part of the reference.",
+             "commands. NAME is a key of the scene file (`contact`, `dhat`, `solver.tol`), or an "
+             "integrator, a material, a shape and so on: brio prints its part of the reference.",
     .options = options,
-    .examples = "brio help run\nbrio help scene\nbrio help contact\nbrio help a-search",
+    .examples =
+        "brio help run\nbrio help scene\nbrio help contact\nbrio help dhat\nbrio help a-search",
     .run = run,
     .word = command_name_at,
 };

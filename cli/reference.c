@@ -487,28 +487,60 @@ static void print_cell(FILE *file, const char *text)
     fputs(" |", file);
 }
 
+/* A row of the reference: a name, what it takes, its default and what it means. */
+typedef struct RowText {
+    const char *name, *summary;
+    char takes[320], initial[128];
+} RowText;
+
+static RowText field_row(const BrioField *f)
+{
+    FieldText t = field_text(f);
+    BrioWord unit = brio__field_unit(f);
+    RowText row = {.name = f->name, .summary = f->summary};
+    bool said = strstr(f->summary, "efault:"); /* the sentence has the default */
+    snprintf(row.takes, sizeof row.takes, "%s%s%s%s%s", t.type, unit.text[0] ? ", " : "", unit.text,
+             t.range[0] ? "; " : "", t.range);
+    snprintf(row.initial, sizeof row.initial, "%s", said ? "" : t.standard);
+    return row;
+}
+
+static RowText key_row(const BrioKey *k)
+{
+    KeyText t = key_text(k);
+    RowText row = {.name = k->field.name, .summary = k->field.summary};
+    memcpy(row.takes, t.takes, sizeof row.takes);
+    memcpy(row.initial, t.initial, sizeof row.initial);
+    return row;
+}
+
+/* `indent`, `width`: columns before the name, and of the name. */
+static void print_row(FILE *file, const RowText *row, int indent, int width)
+{
+    fprintf(file, "%*s%-*s %s%s%s%s\n", indent, "", width, row->name, row->takes,
+            row->initial[0] ? " [" : "", row->initial, row->initial[0] ? "]" : "");
+    print_wrapped(file, row->summary, indent + width + 1, 110);
+}
+
+static void print_markdown_row(FILE *file, const RowText *row)
+{
+    fprintf(file, "| `%s` |", row->name);
+    print_cell(file, row->takes);
+    print_cell(file, row->initial);
+    print_cell(file, row->summary);
+    fputc('\n', file);
+}
+
 static void print_fields(FILE *file, const BrioField *fields, bool markdown)
 {
     if (markdown && fields && fields->name)
         fputs("\n| key | value | default | meaning |\n|---|---|---|---|\n", file);
     for (const BrioField *f = fields; f && f->name; f++) {
-        FieldText t = field_text(f);
-        BrioWord unit = brio__field_unit(f);
-        char takes[320];
-        snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, unit.text[0] ? ", " : "", unit.text,
-                 t.range[0] ? "; " : "", t.range);
-        if (strstr(f->summary, "efault:")) t.standard[0] = 0; /* the sentence says it */
-        if (markdown) {
-            fprintf(file, "| `%s` |", f->name);
-            print_cell(file, takes);
-            print_cell(file, t.standard);
-            print_cell(file, f->summary);
-            fputc('\n', file);
-        } else {
-            fprintf(file, t.standard[0] ? "      %-12s %s [%s]\n" : "      %-12s %s%s\n", f->name,
-                    takes, t.standard);
-            print_wrapped(file, f->summary, 19, 110);
-        }
+        RowText row = field_row(f);
+        if (markdown)
+            print_markdown_row(file, &row);
+        else
+            print_row(file, &row, 6, 12);
     }
 }
 
@@ -520,18 +552,11 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
     else
         fprintf(file, "\n%s%s%s\n", s->summary, s->path[0] ? ": " : "", s->path);
     for (const BrioKey *k = s->keys; k->field.name; k++) {
-        KeyText t = key_text(k);
-        if (markdown) {
-            fprintf(file, "| `%s` |", k->field.name);
-            print_cell(file, t.takes);
-            print_cell(file, t.initial);
-            print_cell(file, k->field.summary);
-            fputc('\n', file);
-        } else {
-            fprintf(file, "  %-15s %s%s%s%s\n", k->field.name, t.takes, t.initial[0] ? " [" : "",
-                    t.initial, t.initial[0] ? "]" : "");
-            print_wrapped(file, k->field.summary, 18, 110);
-        }
+        RowText row = key_row(k);
+        if (markdown)
+            print_markdown_row(file, &row);
+        else
+            print_row(file, &row, 2, 15);
     }
 }
 
@@ -600,13 +625,19 @@ static bool is_about(const char *path, const char *name)
     return strcspn(last, "[ ") == strlen(name) && !strncmp(last, name, strlen(name));
 }
 
+/* Families whose entries are named elsewhere too: keys in their sections, energies as materials. */
+static bool is_double(const Family *family)
+{
+    return !strcmp(family->name, "keys") || !strcmp(family->name, "energies");
+}
+
 static bool print_entries(FILE *file, const char *name)
 {
     bool found = false;
     for (int k = 0; family_at(k); k++) {
         const Family *family = family_at(k);
         Entry e;
-        if (!strcmp(family->name, "keys") || !strcmp(family->name, "energies")) continue;
+        if (is_double(family)) continue;
         for (int n = 0; family->at(n, &e); n++) {
             if (strcmp(e.name, name)) continue;
             fprintf(file, "%s%s (%s): %s\n", found ? "\n" : "", e.name, family->name,
@@ -621,6 +652,95 @@ static bool print_entries(FILE *file, const char *name)
     return found;
 }
 
+static bool has_row(const Entry *e, const char *name, RowText *row)
+{
+    for (const BrioField *f = e->fields; f && f->name; f++)
+        if (!strcmp(f->name, name)) {
+            *row = field_row(f);
+            return true;
+        }
+    return false;
+}
+
+static bool same_row(const RowText *a, const RowText *b)
+{
+    return !strcmp(a->takes, b->takes) && !strcmp(a->initial, b->initial) &&
+           !strcmp(a->summary, b->summary);
+}
+
+/* The entries of a family from the nth on that describe a parameter as `row` does, by commas. */
+static void names_with(const Family *family, int n, const RowText *row, char *names, size_t size)
+{
+    Entry e;
+    RowText other;
+    size_t used = 0;
+    names[0] = 0;
+    for (; family->at(n, &e) && used < size; n++)
+        if (has_row(&e, row->name, &other) && same_row(row, &other))
+            used += (size_t)snprintf(names + used, size - used, "%s%s", used ? ", " : "", e.name);
+}
+
+/* A parameter of entries of a family, once for all that describe it alike. */
+static void print_parameter(FILE *file, const Family *family, const char *name, bool *first)
+{
+    Entry e;
+    RowText row, other;
+    for (int n = 0; family->at(n, &e); n++) {
+        if (!has_row(&e, name, &row)) continue;
+        bool seen = false;
+        for (int m = 0; m < n && !seen; m++)
+            seen = family->at(m, &e) && has_row(&e, name, &other) && same_row(&row, &other);
+        if (seen) continue;
+        char names[1024];
+        names_with(family, n, &row, names, sizeof names);
+        fprintf(file, "%sParameter of %s, %s:\n", *first ? "" : "\n", family->name, family->where);
+        print_wrapped(file, names, 2, 110);
+        print_row(file, &row, 2, 15);
+        *first = false;
+    }
+}
+
+/* Whether the entries of a family stand at the key `name`: "`contact: {type: NAME, ...}`". */
+static bool stands_at(const Family *family, const char *name)
+{
+    const char *where = family->where + (family->where[0] == '`');
+    size_t length = strlen(name);
+    return !strncmp(where, name, length) && where[length] == ':';
+}
+
+/* A key or parameter wherever a scene has it; `parent`: only there, if not NULL. */
+static bool print_key(FILE *file, const char *parent, const char *name)
+{
+    bool first = true;
+    for (int i = 0; brio__scene_section_at(i); i++) {
+        const BrioSection *s = brio__scene_section_at(i);
+        if (parent && !is_about(s->path, parent)) continue;
+        for (const BrioKey *k = s->keys; k->field.name; k++) {
+            if (strcmp(k->field.name, name)) continue;
+            RowText row = key_row(k);
+            fprintf(file, "%s%s%s%s\n", first ? "" : "\n", s->summary, s->path[0] ? ": " : "",
+                    s->path);
+            print_row(file, &row, 2, 15);
+            first = false;
+        }
+    }
+    for (int k = 0; family_at(k); k++)
+        if (!is_double(family_at(k)) && (!parent || stands_at(family_at(k), parent)))
+            print_parameter(file, family_at(k), name, &first);
+    return !first;
+}
+
+/* `path` may name the map too: solver.tol. */
+static bool print_path(FILE *file, const char *path)
+{
+    const char *last = strrchr(path, '.');
+    char parent[64];
+    if (!last) return print_key(file, NULL, path);
+    snprintf(parent, sizeof parent, "%.*s", (int)(last - path), path);
+    const char *inner = strrchr(parent, '.');
+    return print_key(file, inner ? inner + 1 : parent, last + 1) || print_key(file, NULL, last + 1);
+}
+
 bool print_topic(FILE *file, const char *name)
 {
     bool found = print_entries(file, name);
@@ -630,14 +750,22 @@ bool print_topic(FILE *file, const char *name)
         print_section(file, s, false);
         found = true;
     }
-    for (int i = 0; !found && brio__scene_section_at(i); i++) {
-        const BrioSection *s = brio__scene_section_at(i);
-        for (const BrioKey *k = s->keys; k->field.name; k++)
-            if (!strcmp(k->field.name, name)) {
-                print_section(file, s, false);
-                found = true;
-                break;
-            }
-    }
-    return found;
+    return found || print_path(file, name);
+}
+
+const char *nearest_topic(const char *name)
+{
+    const char *names[1024];
+    int count = 0;
+    Entry e;
+    for (int k = 0; family_at(k); k++)
+        for (int n = 0; family_at(k)->at(n, &e); n++) {
+            if (count < (int)BRIO_COUNT(names)) names[count++] = e.name;
+            for (const BrioField *f = e.fields; f && f->name; f++)
+                if (count < (int)BRIO_COUNT(names)) names[count++] = f->name;
+        }
+    for (int i = 0; brio__scene_section_at(i); i++)
+        for (const BrioKey *key = brio__scene_section_at(i)->keys; key->field.name; key++)
+            if (count < (int)BRIO_COUNT(names)) names[count++] = key->field.name;
+    return brio__nearest(name, names, count);
 }

@@ -33,8 +33,9 @@ const Family *family_at(int i);                     /* NULL past the last */
 void family_json(FILE *file, const Family *family); /* its entries with all parameters */
 
 void print_reference(FILE *file, bool markdown);
-/* What is known by this name: keys of a scene (contact), integrators, materials, shapes and others.
- * false: nothing. */
+/* What is known by this name: keys of a scene (contact, dhat, solver.tol), integrators, materials,
+ * shapes and others. false: nothing. */
 bool print_topic(FILE *file, const char *name);
+const char *nearest_topic(const char *name); /* NULL: none is near */
 
 #endif

@@ -467,6 +467,7 @@ static void usage(void **state)
         {{"settle", "cloth", "--quiet"},
          "brio settle: no option --quiet; see `brio help settle`\n"},
         {{"help", "rum"}, "brio help: no command \"rum\"; did you mean \"run\"?\n"},
+        {{"help", "dhatt"}, "brio help: no key or method \"dhatt\"; did you mean \"dhat\"?\n"},
         {{"check"}, "brio check: which scene or mesh?\n"},
         {{"stability"},
          "brio stability: which scene? Or an oscillator: --integrator NAME --k K --m M --d D --h "
@@ -586,7 +587,11 @@ static void help(void **state)
                                             {"fix", "bodies[].fix[]"},
                                             {"gravity", "Acceleration of free fall."},
                                             {"a-search", "alpha_max"},
-                                            {"jelly", "{type: neo-hookean"}};
+                                            {"jelly", "{type: neo-hookean"},
+                                            {"dhat", "Parameter of laws, `contact:"},
+                                            {"solver.tol", "Solver: solver\n  tol"},
+                                            {"contact.dhat", "  ipc, cubic\n"},
+                                            {"alpha_max", "a-search"}};
     for (size_t i = 0; i < BRIO_COUNT(topics); i++) {
         o = BRIO("help", topics[i][0]);
         assert_int_equal(o->code, 0);

@@ -353,13 +353,264 @@ static void flight_without_factors(void **unused)
     }
 }
 
+/* ---- components ------------------------------------------------------------------------- */
+
+/* Whatever joins or holds: rods, springs, tets, a fixed vertex, a point of the world, an
+ * attachment, a fixed coordinate. */
+static const char parts_scene[] =
+    "bodies:\n"
+    "  - {name: a, shape: {type: line, length: 1, cells: 2}, kind: points, material: {type: mass, "
+    "vertex_mass: 1}}\n"
+    "  - {name: b, shape: {type: line, length: 1, cells: 2}, kind: springs, material: {type: "
+    "hooke, "
+    "vertex_mass: 2}}\n"
+    "  - {name: c, shape: {type: line, length: 1, cells: 2}, kind: springs, material: {type: "
+    "hooke, "
+    "vertex_mass: 3}, fix: [{vertices: [0]}]}\n"
+    "  - {name: d, shape: {type: line, length: 1, cells: 1}, kind: points, material: {type: mass, "
+    "vertex_mass: 4}}\n"
+    "  - {name: e, shape: {type: line, length: 1, cells: 1}, kind: springs, material: {type: "
+    "hooke, "
+    "vertex_mass: 5}, attach: [{vertices: [1], k: 10}]}\n"
+    "  - {name: f, shape: {type: line, length: 1, cells: 1}, kind: springs, material: {type: "
+    "hooke, "
+    "vertex_mass: 6}, fix: [{vertices: [1], axes: [x]}]}\n"
+    "  - {name: g, shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}, material: {type: stvk}}\n"
+    "  - {name: h, shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}, material: {type: stvk}}\n"
+    "  - {name: k, shape: {type: line, length: 1, cells: 1}, kind: springs, material: {type: "
+    "hooke, "
+    "vertex_mass: 7}}\n"
+    "constraints:\n"
+    "  - {type: rod, a: [a, 0], b: [a, 2]}\n"
+    "  - {type: rod, a: [d, 0], b: [0, 3, 0]}\n"
+    "  - {type: rod, a: [c, 0], b: [d, 1]}\n"
+    "  - {type: point-to-point, a: {body: g, point: [0.1, 0.2, 0.3]}, b: {body: h, point: [0.1, "
+    "0.2, 0.3]}}\n";
+
+/* The component of each block, by letters in the order of their first blocks; capitals are fixed.
+ */
+static const char parts_expected[] = "aba"
+                                     "ccc"
+                                     "DD"
+                                     "EF"
+                                     "GG"
+                                     "HH"
+                                     "iiiiiiii"
+                                     "iiiiiiii"
+                                     "jj";
+enum { PARTS = sizeof parts_expected - 1, PART_COUNT = 10 };
+
+static BrioSim *create_parts(BrioComponents **components)
+{
+    BrioSim *sim = parse("%s", parts_scene);
+    assert_int_equal(sim->system->block_count, PARTS);
+    assert_int_equal(brio__components_create(sim->system, components), BRIO_OK);
+    return sim;
+}
+
+static void parts_are_found(void **unused)
+{
+    (void)unused;
+    BrioComponents *f;
+    BrioSim *sim = create_parts(&f);
+    assert_int_equal(f->count, PART_COUNT);
+    for (int b = 0; b < PARTS; b++) {
+        char letter = parts_expected[b];
+        bool fixed = letter < 'a';
+        int part = letter - (fixed ? 'A' : 'a');
+        if (f->component[b] != part || f->fixed[part] != fixed)
+            fail_msg("block %d: component %d, %s", b, f->component[b],
+                     f->fixed[part] ? "fixed" : "free");
+    }
+    for (int k = 0; k < PART_COUNT; k++) /* nothing touches yet */
+        assert_true(f->group[k] == k && f->stays[k] == f->fixed[k]);
+    brio__components_free(f);
+    for (int64_t at = 0, done = 0; !done; at++) {
+        Memory memory;
+        memory_start(&memory, at, false);
+        BrioStatus status = brio__components_create(sim->system, &f);
+        done = !memory.failed;
+        assert_int_equal(status, done ? BRIO_OK : BRIO_ERROR_MEMORY);
+        if (done) brio__components_free(f);
+        brio_set_allocator(NULL);
+        assert_int_equal(memory.live, 0);
+    }
+    brio_sim_free(sim);
+}
+
+/* The unsupported fraction of a weight, 1 - |R|/|W| by component: none of what rests or is pushed
+ * harder than it weighs, all of what flies. TOLERANCE 1e-14 of each number: a few operations. */
+static void weight_that_nothing_carries(void **unused)
+{
+    (void)unused;
+    static const double g[3] = {1, -9, 2}, along[3] = {2. / 7, -3. / 7, 6. / 7};
+    /* |R|/|W| of the components a, b, ..., and what is left */
+    static const double carried[PART_COUNT] = {0, 0.25, 0.5, 0.75, 1, 1.5, 3, 0.125, 0.6, 0};
+    static const double left[PART_COUNT] = {1, 0.75, 0.5, 0.25, 0, 0, 0, 0.875, 0.4, 1};
+    const double time = 0.02;
+    BrioComponents *f;
+    BrioSim *sim = create_parts(&f);
+    const double *mass = sim->system->mass;
+    double forces[3 * PARTS], weight[3 * PARTS], heavy[PART_COUNT] = {0};
+    for (int b = 0; b < PARTS; b++) heavy[f->component[b]] += mass[b] * sqrt(86); /* |g| */
+    for (int b = 0, seen = -1; b < PARTS; b++) {
+        int part = f->component[b];
+        bool first = part > seen; /* R acts on one block of each */
+        for (int r = 0; r < 3; r++) {
+            weight[3 * b + r] = mass[b] * g[r];
+            forces[3 * b + r] =
+                weight[3 * b + r] + (first ? carried[part] * heavy[part] * along[r] : 0);
+        }
+        seen = BRIO_MAX(seen, part);
+    }
+    brio__components_unsupported(f, forces, time, weight);
+    for (int b = 0; b < PARTS; b++)
+        for (int r = 0; r < 3; r++) {
+            double expected = time * left[f->component[b]] * g[r];
+            if (!(fabs(weight[3 * b + r] - expected) <= 1e-14 * fabs(time * g[r])))
+                fail_msg("block %d: %g m/s, expected %g", b, weight[3 * b + r], expected);
+        }
+    brio__components_free(f);
+    brio_sim_free(sim);
+}
+
+/* Kinetic energy of what may be scaled, the velocities of free components about their mean and all
+ * of fixed ones; `mean` is zero for the latter. */
+static double energy_to_scale(const BrioComponents *f, const double *v, double mean[][3])
+{
+    const double *mass = f->system->mass;
+    double total[PART_COUNT] = {0}, energy = 0;
+    memset(mean, 0, PART_COUNT * sizeof *mean);
+    for (int b = 0; b < PARTS; b++) total[f->component[b]] += mass[b];
+    for (int b = 0; b < PARTS; b++)
+        for (int r = 0; r < 3 && !f->fixed[f->component[b]]; r++)
+            mean[f->component[b]][r] += mass[b] * v[3 * b + r] / total[f->component[b]];
+    for (int b = 0; b < PARTS; b++)
+        for (int r = 0; r < 3; r++)
+            energy += mass[b] / 2 * pow(v[3 * b + r] - mean[f->component[b]][r], 2);
+    return energy;
+}
+
+/* Velocities about the mean of a free component, and all of a fixed one, get the one factor that
+ * adds the missing energy, within its limits. TOLERANCE 1e-13: sums of some ten numbers. */
+static void missing_energy_is_added(void **unused)
+{
+    (void)unused;
+    static const struct {
+        double missing, gain, factor; /* missing: in units of the energy to scale */
+    } rows[] = {{0.44, 1.5, 1.2},    {-0.36, 1.5, 0.8}, {8, 1.5, 1.5},
+                {-0.96, 1.6, 0.625}, {-5, 2, 0.5},      {0, 2, 1}};
+    BrioComponents *f;
+    BrioSim *sim = create_parts(&f);
+    double v[3 * PARTS], before[3 * PARTS], mean[PART_COUNT][3];
+    BrioRandom random = {11};
+    for (size_t k = 0; k < BRIO_COUNT(rows); k++) {
+        for (int i = 0; i < 3 * PARTS; i++) before[i] = v[i] = 1 + brio__random_normal(&random);
+        double moving = energy_to_scale(f, v, mean);
+        brio__components_scale(f, rows[k].missing * moving, rows[k].gain, v);
+        for (int i = 0; i < 3 * PARTS; i++) {
+            double u = mean[f->component[i / 3]][i % 3];
+            assert_true(fabs(v[i] - (u + rows[k].factor * (before[i] - u))) < 1e-13);
+        }
+    }
+    /* nothing to scale: free components move as one, fixed ones are at rest */
+    for (int i = 0; i < 3 * PARTS; i++) {
+        int part = f->component[i / 3];
+        before[i] = v[i] = f->fixed[part] ? 0 : 1 + part + 0.5 * (i % 3);
+    }
+    brio__components_scale(f, 3, 2, v);
+    for (int i = 0; i < 3 * PARTS; i++) assert_true(fabs(v[i] - before[i]) <= 1e-13);
+    brio__components_free(f);
+    brio_sim_free(sim);
+}
+
+/* What the balance is of: (mass + scale bound) step - gradient of a block. */
+static void left_of_block(int b, const double *mass, const double *bound, double scale,
+                          const double *gradient, const double *step, double left[3])
+{
+    const double *B = bound + BRIO_BOUND * b, *s = step + 3 * b;
+    double contact[3] = {B[1] * s[0] + B[2] * s[1] + B[3] * s[2],
+                         B[2] * s[0] + B[4] * s[1] + B[5] * s[2],
+                         B[3] * s[0] + B[5] * s[1] + B[6] * s[2]};
+    for (int r = 0; r < 3; r++) left[r] = mass[b] * s[r] + scale * contact[r] - gradient[3 * b + r];
+}
+
+/* A group that nothing holds is shifted as a whole until its forces balance; one that touches what
+ * is held stays where it is. TOLERANCE 1e-11: sums of some hundred numbers of size ten. */
+static void groups_are_balanced(void **unused)
+{
+    (void)unused;
+    /* groups once c has met a, j has met something fixed, and b has met j */
+    static const char groups[] = "aBa"
+                                 "aaa"
+                                 "DD"
+                                 "EF"
+                                 "GG"
+                                 "HH"
+                                 "iiiiiiii"
+                                 "iiiiiiii"
+                                 "BB";
+    const double scale = 3;
+    BrioComponents *f;
+    BrioSim *sim = create_parts(&f);
+    double mass[PARTS], bound[BRIO_BOUND * PARTS] = {0}, gradient[3 * PARTS], step[3 * PARTS];
+    double before[3 * PARTS], left['z'][3] = {{0}}, one[3];
+    BrioRandom random = {12};
+    for (int again = 0; again < 2; again++) { /* the second time from where the first ended */
+        brio__components_separate(f);
+        brio__components_join(f, 4, 0);
+        brio__components_join(f, PARTS - 1, -1);
+        brio__components_join(f, 1, PARTS - 2);
+        for (int b = 0; b < PARTS && !again; b++) {
+            mass[b] = 1 + b % 3;
+            for (int k = 0; k < 2 && b % 4 == 0; k++) {
+                double n[3] = {brio__random_normal(&random), brio__random_normal(&random),
+                               brio__random_normal(&random)};
+                double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+                for (int r = 0; r < 3; r++) n[r] /= length;
+                brio__bound_add(bound + BRIO_BOUND * b, 5 + k, n, k);
+            }
+        }
+        for (int i = 0; i < 3 * PARTS && !again; i++) {
+            gradient[i] = brio__random_normal(&random);
+            step[i] = brio__random_normal(&random);
+        }
+        memcpy(before, step, sizeof step);
+        brio__components_balance(f, mass, bound, scale, gradient, step);
+        memset(left, 0, sizeof left);
+        for (int b = 0; b < PARTS; b++) {
+            char group = groups[b];
+            int first = (int)(strchr(groups, group) - groups);
+            left_of_block(b, mass, bound, scale, gradient, step, one);
+            for (int r = 0; r < 3; r++) {
+                double shift = step[3 * b + r] - before[3 * b + r];
+                left[(int)group][r] += one[r];
+                assert_true(fabs(shift - (step[3 * first + r] - before[3 * first + r])) < 1e-14);
+                assert_true(group < 'a' ? shift == 0 : again ? fabs(shift) < 1e-11 : shift != 0);
+            }
+        }
+        for (int r = 0; r < 3; r++)
+            assert_true(fabs(left['a'][r]) < 1e-11 && fabs(left['i'][r]) < 1e-11);
+    }
+    brio__components_free(f);
+    brio_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bent_steps), cmocka_unit_test(flight_without_factors),
-        cmocka_unit_test(kept),       cmocka_unit_test(printed_form),
-        cmocka_unit_test(vibrations), cmocka_unit_test(collision),
-        cmocka_unit_test(couple),     cmocka_unit_test(rivals),
+        cmocka_unit_test(bent_steps),
+        cmocka_unit_test(flight_without_factors),
+        cmocka_unit_test(kept),
+        cmocka_unit_test(printed_form),
+        cmocka_unit_test(vibrations),
+        cmocka_unit_test(collision),
+        cmocka_unit_test(couple),
+        cmocka_unit_test(rivals),
+        cmocka_unit_test(parts_are_found),
+        cmocka_unit_test(weight_that_nothing_carries),
+        cmocka_unit_test(missing_energy_is_added),
+        cmocka_unit_test(groups_are_balanced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

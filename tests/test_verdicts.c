@@ -2,6 +2,7 @@
  * do not; and what no scene means is questioned by check and before a run. */
 #include "program.h"
 
+#include "memory.h"
 #include "run/explosion.h"
 #include "run/run.h"
 #include "scene/questions.h"
@@ -422,6 +423,112 @@ static void the_budget_of_a_scene(void **state)
     brio__scene_free(scene);
 }
 
+/* The springs of above in a scene of their own: with more of the body, and with obstacles. */
+static BrioSim *more_springs(const char *body, const char *obstacles, BrioScene **scene)
+{
+    char text[2048];
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    snprintf(text, sizeof text,
+             "time: {h: 1/100, end: 0.5}\ngravity: [0, 0, 0]\nintegrator: backward-euler\nsolver: "
+             "{tol: 1e-3}\nbodies:\n"
+             "  - name: net\n    shape: {type: line, length: 1, cells: 2}\n    kind: springs\n"
+             "    material: {type: hooke, k: 1000, vertex_mass: 0.1}\n%s%s",
+             body, obstacles);
+    if (brio__scene_parse(text, strlen(text), "springs", scene, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(brio__scene_sim(*scene, &sim, NULL), BRIO_OK);
+    return sim;
+}
+
+/* Attachments count where the body is not stretched, with anchors moved by the way. A fixed vertex
+ * of a body is no anchor. TOLERANCE 1e-10, as above. */
+static void the_budget_of_attachments(void **state)
+{
+    (void)state;
+    BrioScene *scene = NULL;
+    BrioExplosion e;
+    BrioSim *sim = more_springs("    fix: [{vertices: [0]}]\n    attach: [{vertices: [0, 1, 2], k: "
+                                "400, script: {velocity: [0, 3, 0]}}]\n",
+                                "", &scene);
+    assert_int_equal(brio__explosion_begin(&e, sim, 0.5), BRIO_OK);
+    const double way[] = {1e-3 * 0.01, 3 * 0.01, 0.5 + 3 * 0.5};
+    const double value[] = {e.by_tol, e.by_step, e.by_run};
+    for (int k = 0; k < 3; k++) {
+        double expected = stretch_energy(way[k]) + 3 * 400 / 2 * way[k] * way[k];
+        if (!(fabs(value[k] - expected) <= 1e-10 * expected))
+            fail_msg("%d: %.17g J, expected %.17g J", k, value[k], expected);
+    }
+    for (int64_t at = 0, done = 0; !done; at++) {
+        Memory memory;
+        memory_start(&memory, at, false);
+        BrioStatus status = brio__explosion_begin(&e, sim, 0.5);
+        brio_set_allocator(NULL);
+        done = !memory.failed;
+        assert_int_equal(status, done ? BRIO_OK : BRIO_ERROR_MEMORY);
+        assert_int_equal(memory.live, 0);
+    }
+    brio_sim_free(sim);
+    brio__scene_free(scene);
+}
+
+/* A script that is faster later than in the time that was looked at: its speed counts when it is
+ * seen. TOLERANCE 1e-12: a derivative in closed form. */
+static void a_script_that_speeds_up(void **state)
+{
+    (void)state;
+    for (int scripted = 0; scripted < 2; scripted++) {
+        BrioScene *scene = NULL;
+        BrioExplosion e;
+        BrioLedger l;
+        char text[700];
+        BrioSim *sim = more_springs(scripted ? "    fix: [{vertices: [0], script: {formula: [0, 0, "
+                                               "t^2]}}]\n"
+                                             : "    velocity: {linear: [0, 0, 5]}\n",
+                                    "", &scene);
+        assert_int_equal(brio__explosion_begin(&e, sim, 0.05), BRIO_OK);
+        assert_true(fabs(e.script_speed - (scripted ? 0.1 : 0)) < 1e-12);
+        assert_true(fabs(e.script_way - (scripted ? 0.0025 : 0)) < 1e-12);
+        for (int k = 0; k < 10; k++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
+        assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
+        assert_false(brio__explosion_judge(&e, sim, &l, text, sizeof text));
+        assert_true(fabs(e.script_speed - (scripted ? 0.2 : 0)) < 1e-12);
+        brio_sim_free(sim);
+        brio__scene_free(scene);
+    }
+}
+
+/* The sentence names the fastest vertex of a body: never an obstacle, and nobody if all rest. */
+static void the_fastest_is_named(void **state)
+{
+    (void)state;
+    BrioScene *scene = NULL;
+    BrioExplosion e;
+    BrioLedger l;
+    BrioSim *sim = more_springs("  - name: other\n    shape: {type: line, length: 1, cells: 1}\n"
+                                "    kind: springs\n    material: {type: hooke, k: 1000, "
+                                "vertex_mass: 0.1}\n    transform: {translate: [0, 1, 0]}\n",
+                                "contact: {type: penalty}\nobstacles: [{type: box, formula: false, "
+                                "transform: {translate: [0, -5, 0]}, script: {velocity: [90, 0, "
+                                "0]}}]\n",
+                                &scene);
+    assert_int_equal(brio__explosion_begin(&e, sim, 0.5), BRIO_OK);
+    for (int64_t v = -1; v < 5; v++) {
+        char text[700], expected[100];
+        memset(sim->state->v, 0, 15 * sizeof *sim->state->v);
+        if (v >= 0) sim->state->v[3 * v + 1] = -7;
+        assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
+        l.total = 1e12;
+        assert_true(brio__explosion_judge(&e, sim, &l, text, sizeof text));
+        snprintf(expected, sizeof expected, "; fastest is vertex %d of body \"%s\" with 7 m/s",
+                 (int)(v < 3 ? v : v - 3), v < 3 ? "net" : "other");
+        if (v < 0 ? strstr(text, "fastest") != NULL : strstr(text, expected) == NULL)
+            fail_msg("vertex %d: %s", (int)v, text);
+    }
+    brio_sim_free(sim);
+    brio__scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(explosions_end_the_run),
@@ -432,6 +539,9 @@ int main(void)
                                        cmocka_unit_test(check_has_no_question),
                                        cmocka_unit_test(run_asks_first),
                                        cmocka_unit_test(a_solve_says_what_was_not_met),
-                                       cmocka_unit_test(the_budget_of_a_scene)};
+                                       cmocka_unit_test(the_budget_of_a_scene),
+                                       cmocka_unit_test(the_budget_of_attachments),
+                                       cmocka_unit_test(a_script_that_speeds_up),
+                                       cmocka_unit_test(the_fastest_is_named)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
