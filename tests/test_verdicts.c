@@ -441,21 +441,27 @@ static BrioSim *more_springs(const char *body, const char *obstacles, BrioScene 
     return sim;
 }
 
-/* Attachments count where the body is not stretched, with anchors moved by the way. A fixed vertex
- * of a body is no anchor. TOLERANCE 1e-10, as above. */
+/* Attachments count where the body is not stretched, with anchors moved by the way: here across
+ * their own length. A fixed vertex of a body is no anchor. TOLERANCE 1e-10, as above. */
 static void the_budget_of_attachments(void **state)
 {
     (void)state;
+    static const double length = 0.3;
     BrioScene *scene = NULL;
     BrioExplosion e;
-    BrioSim *sim = more_springs("    fix: [{vertices: [0]}]\n    attach: [{vertices: [0, 1, 2], k: "
-                                "400, script: {velocity: [0, 3, 0]}}]\n",
+#define PULLED(v, x)                                                                           \
+    "      - {vertices: [" #v "], k: 400, point: [" #x ", 0.3, 0], script: {velocity: [0, 3, " \
+    "0]}}\n"
+    BrioSim *sim = more_springs("    fix: [{vertices: [0]}]\n    attach:\n" PULLED(0, 0)
+                                    PULLED(1, 0.5) PULLED(2, 1),
                                 "", &scene);
+#undef PULLED
     assert_int_equal(brio__explosion_begin(&e, sim, 0.5), BRIO_OK);
     const double way[] = {1e-3 * 0.01, 3 * 0.01, 0.5 + 3 * 0.5};
     const double value[] = {e.by_tol, e.by_step, e.by_run};
     for (int k = 0; k < 3; k++) {
-        double expected = stretch_energy(way[k]) + 3 * 400 / 2 * way[k] * way[k];
+        double square = length * length + way[k] * way[k];
+        double expected = stretch_energy(way[k]) + 3 * 400 / 2 * square;
         if (!(fabs(value[k] - expected) <= 1e-10 * expected))
             fail_msg("%d: %.17g J, expected %.17g J", k, value[k], expected);
     }
