@@ -70,8 +70,7 @@ BrioStatus brio__components_find(const BrioSystem *system, int32_t *component, i
             join_constraint(system, &system->constraint[k], component, pass ? *fixed : NULL);
         if (pass) break;
         *count = 0;
-        /* the smallest block of its component */
-        for (int32_t b = 0; b < n; b++) component[b] = root_of(component, b);
+        /* what a block was joined to is a smaller one, and has its number by then */
         for (int32_t b = 0; b < n; b++)
             component[b] = component[b] == b ? (*count)++ : component[component[b]];
         *fixed = brio__calloc((size_t)*count, sizeof **fixed);
