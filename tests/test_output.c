@@ -1,9 +1,13 @@
-/* Writers, checkpoints, frames and JSON, without the program around them. */
+/* Writers, checkpoints, frames, JSON and records, without the program around them. */
 #include "program.h"
+
+#include <locale.h>
 
 #include "memory.h"
 #include "run/tables.h"
 #include "output/json.h"
+#include "output/motion.h"
+#include "run/record.h"
 #include "run/run.h"
 
 static BrioFolder folder;
@@ -388,6 +392,345 @@ static void headless_run(void **state)
     remove_tree("headless");
 }
 
+/* ---- a simulation that somebody else steps ---------------------------------------------- */
+
+/* A cube that slides on a slab; five iterations are not enough for some of its steps. */
+static const char sliding[] =
+    "time: {h: 1/100, end: 0.1, fps: 50}\n"
+    "gravity: [0, -10, 0]\n"
+    "integrator: backward-euler\n"
+    "solver: {max_iterations: 5}\n"
+    "contact: {type: ipc, dhat: 0.01, mu: 0.3}\n"
+    "obstacles: [{type: box, formula: false, size: [2, 0.2, 2], cells: [1, 1, 1], transform: "
+    "{translate: [0, -0.1, 0]}}]\n"
+    "bodies:\n"
+    "  - name: cube\n"
+    "    shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}\n"
+    "    material: {type: neo-hookean, E: 1e4, rho: 1000}\n"
+    "    transform: {translate: [0, 0.08, 0]}\n"
+    "    velocity: {linear: [2, -2, 0]}\n"
+    "probes: [{name: end, body: cube, vertex: 3}]\n"
+    "output: {velocities: true}\n";
+
+static BrioSim *open_sim(const char *text, BrioScene **scene)
+{
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    if (brio__scene_parse(text, strlen(text), "record", scene, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(brio__scene_sim(*scene, &sim, &error), BRIO_OK);
+    return sim;
+}
+
+static BrioRecord *record_begin(const BrioScene *scene, BrioSim *sim, const char *out)
+{
+    BrioRecord *record = NULL;
+    BrioError error = {0};
+    if (brio__record_begin(scene, sim, out, &record, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
+    return record;
+}
+
+static void record_steps(BrioRecord *record, BrioSim *sim, int count)
+{
+    BrioLedger l;
+    for (int k = 0; k < count; k++) {
+        assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
+        assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
+        assert_int_equal(brio__record_step(record, &l, NULL), BRIO_OK);
+    }
+}
+
+static char *text_of(const char *out, const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", out, name);
+    char *text = read_all(path, NULL);
+    assert_non_null(text);
+    return text;
+}
+
+/* The first number with this key. */
+static double number_of(const char *json, const char *key)
+{
+    char mark[64];
+    snprintf(mark, sizeof mark, "\"%s\": ", key);
+    const char *at = strstr(json, mark);
+    if (!at) fail_msg("no %s", key);
+    return strtod(at + strlen(mark), NULL);
+}
+
+/* The rows of a table are those of another one from `first` on, but for their steps and times,
+ * which count from there. TOLERANCE 1e-12 s: a difference of times. */
+static void same_rows(const char *part, const char *whole, const char *name, int first, int steps)
+{
+    char *a = text_of(part, name), *b = text_of(whole, name), *x = a, *y = b;
+    for (int line = -1; line <= steps; line++) {
+        size_t head = 0;
+        if (line >= 0) {
+            assert_int_equal(strtol(x, &x, 10), line);
+            assert_true(fabs(strtod(x + 1, &x) - 0.01 * line) < 1e-12);
+            while (line == 0 && strtol(y, NULL, 10) != first) y = strchr(y, '\n') + 1;
+            assert_int_equal(strtol(y, &y, 10), line + first);
+            strtod(y + 1, &y);
+        }
+        head = strcspn(x, "\n") + 1;
+        assert_int_equal(head, strcspn(y, "\n") + 1);
+        assert_memory_equal(x, y, head);
+        x += head, y += head;
+    }
+    assert_int_equal(*x, 0);
+    free(a);
+    free(b);
+}
+
+/* Likewise the frames of a motion, of which a run of 0.01 s steps has one every other step; the
+ * head (what stands still, triangles, weights) is the same. */
+static void same_motion(const char *part, const char *whole, int first, int steps)
+{
+    BrioMotionFile *a, *b;
+    size_t size = 0, other_size = 0;
+    char path[2][128];
+    assert_int_equal(brio__motion_open(part, &a, NULL), BRIO_OK);
+    assert_int_equal(brio__motion_open(whole, &b, NULL), BRIO_OK);
+    assert_int_equal(a->frame_count, steps / 2 + 1);
+    assert_true(a->velocities && a->fps == 50);
+    snprintf(path[0], sizeof path[0], "%s/" BRIO_MOTION_NAME, part);
+    snprintf(path[1], sizeof path[1], "%s/" BRIO_MOTION_NAME, whole);
+    char *bytes = read_all(path[0], &size), *other = read_all(path[1], &other_size);
+    size_t head = (size_t)a->head_bytes, frame = a->frame_bytes;
+    assert_true(head == (size_t)b->head_bytes && frame == b->frame_bytes);
+    assert_memory_equal(bytes, other, head);
+    for (size_t k = 0; k < (size_t)a->frame_count; k++) {
+        size_t at = head + k * frame, from = at + (size_t)first / 2 * frame;
+        assert_true(fabs(a->time[k] - 0.02 * (double)k) < 1e-12);
+        assert_true(at + frame <= size && from + frame <= other_size);
+        assert_memory_equal(bytes + at + 8, other + from + 8, frame - 8); /* behind the time */
+    }
+    free(bytes);
+    free(other);
+    brio__motion_free(a);
+    brio__motion_free(b);
+}
+
+/* Work is counted from the beginning of a record, wherever the simulation comes from: two records
+ * add up to a run, or, where that looks at the ledger more often, to what the solver has done. What
+ * the phases took is no more than the whole. */
+static void same_totals(const char *first, const char *second, const char *whole,
+                        const BrioSolveTotals *done)
+{
+    static const char *const sums[] = {"steps",
+                                       "minimisations",
+                                       "newton_iterations",
+                                       "factorisations",
+                                       "friction_renewals",
+                                       "friction_unconverged",
+                                       "pattern_analyses",
+                                       "halved_steps",
+                                       "roundoff_convergences",
+                                       "evaluations",
+                                       "contact_searches",
+                                       "contact_candidates"};
+    const double looked[] = {(double)done->evaluations, (double)done->searches,
+                             (double)done->candidates};
+    char *a = text_of(first, "run.json"), *b = text_of(second, "run.json");
+    char *all = text_of(whole, "run.json");
+    for (int i = 0; i < 12; i++) {
+        double one = number_of(a, sums[i]), other = number_of(b, sums[i]);
+        double expected = i < 9 ? number_of(all, sums[i]) : looked[i - 9];
+        if (one + other != expected || (i > 8 && expected == 0))
+            fail_msg("%s: %g and %g of %g", sums[i], one, other, expected);
+    }
+    double one = number_of(a, "deepest_halving"), other = number_of(b, "deepest_halving");
+    assert_true(fmax(one, other) == number_of(all, "deepest_halving") && number_of(all, "steps"));
+    assert_true(number_of(all, "halved_steps") > 0);
+    assert_true(number_of(a, "first_energy") == number_of(all, "first_energy"));
+    assert_true(number_of(a, "last_energy") == number_of(b, "first_energy"));
+    assert_true(number_of(b, "last_energy") == number_of(all, "last_energy"));
+    assert_true(fabs(number_of(strstr(b, "\"totals\""), "time") - 0.06) < 1e-12);
+    assert_true(number_of(b, "frames") == 4 && number_of(b, "sessions") == 1);
+    assert_true(number_of(a, "from_step") == 0 && number_of(b, "from_step") == 4);
+    assert_true(number_of(a, "from_time") == 0 && fabs(number_of(b, "from_time") - 0.04) < 1e-12);
+    const char *wall = strstr(b, "\"wall\": {"), *end = strchr(wall, '}');
+    double total = number_of(wall, "total"), sum = -total;
+    for (const char *at = strchr(wall, ':') + 1; (at = strchr(at, ':')) && at < end; at++)
+        sum += strtod(at + 1, NULL);
+    assert_true(total > 0 && sum <= total * (1 + 1e-9)); /* round-off */
+    free(a);
+    free(b);
+    free(all);
+}
+
+/* Two records of a simulation that follow each other hold what a run holds, and are read as such.
+ * The solver has worked before. */
+static void records_are_a_run(void **state)
+{
+    (void)state;
+    BrioScene *scene = NULL;
+    BrioError error = {0};
+    write_text("sliding.yaml", sliding);
+    assert_int_equal(brio__scene_load("sliding.yaml", NULL, 0, &scene, &error), BRIO_OK);
+    BrioRunResult result;
+    assert_int_equal(brio__run(scene, &(BrioRunOptions){.out = "whole"}, &result, &error), BRIO_OK);
+    brio__scene_free(scene);
+    BrioSim *sim = open_sim(sliding, &scene);
+    BrioSolveTotals *t = &sim->stepper->solver->totals;
+    t->gradient = t->line_search = 1000;
+    t->minimisations = t->iterations = t->evaluations = t->roundoff = 1000;
+    t->friction_renewals = t->friction_open = t->factorisations = 1000;
+    BrioRecord *record;
+    /* never into a run, although that could go on */
+    assert_int_equal(brio__record_begin(scene, sim, "whole", &record, &error), BRIO_ERROR_EXISTS);
+    const BrioSolveTotals before = *t;
+    double clock = brio__seconds();
+    record = record_begin(scene, sim, "first");
+    record_steps(record, sim, 4);
+    assert_int_equal(brio__record_end(record, BRIO_VERDICT_COMPLETED, NULL, NULL, &error), BRIO_OK);
+    record = record_begin(scene, sim, "second");
+    char *json = text_of("second", "run.json");
+    assert_non_null(strstr(json, "\"verdict\": \"running\""));
+    assert_true(number_of(json, "newton_iterations") == 0);
+    free(json);
+    record_steps(record, sim, 6);
+    assert_true(fabs(brio__record_time(record) - 0.06) < 1e-12);
+    assert_int_equal(brio__record_end(record, BRIO_VERDICT_COMPLETED, NULL, NULL, &error), BRIO_OK);
+    BrioSolveTotals done = {.evaluations = t->evaluations - before.evaluations,
+                            .searches = t->searches - before.searches,
+                            .candidates = t->candidates - before.candidates};
+    brio_sim_free(sim);
+    brio__scene_free(scene);
+    same_rows("first", "whole", "energy.csv", 0, 4);
+    same_rows("second", "whole", "energy.csv", 4, 6);
+    same_rows("first", "whole", "probes.csv", 0, 4);
+    same_rows("second", "whole", "probes.csv", 4, 6);
+    same_motion("first", "whole", 0, 4);
+    same_motion("second", "whole", 4, 6);
+    same_totals("first", "second", "whole", &done);
+    json =
+        text_of("first", "run.json"); /* the clock began with the record, and writing takes time */
+    assert_true(number_of(json, "total") <= brio__seconds() - clock);
+    assert_true(number_of(json, "output") > 0);
+    free(json);
+    assert_int_equal(brio__run_scene("second", &scene, &error), BRIO_OK);
+    assert_int_equal(scene->probe_count, 1);
+    brio__scene_free(scene);
+    remove_tree("whole"), remove_tree("first"), remove_tree("second");
+}
+
+/* run.json lists what was changed, when, and why it ended: all counted from the beginning. */
+static void records_say_what_happened(void **state)
+{
+    (void)state;
+    enum { NOTES = 50 };
+    BrioScene *scene = NULL;
+    BrioError error = {0};
+    char note[32];
+    BrioSim *sim =
+        open_sim("time: {h: 1/8, fps: 8}\nbodies: [{shape: {type: line, cells: 1}, kind: "
+                 "points, material: {type: mass, vertex_mass: 1}}]\n",
+                 &scene);
+    for (int k = 0; k < 3; k++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
+    BrioRecord *record = record_begin(scene, sim, "notes");
+    for (int k = 0; k < NOTES; k++) {
+        snprintf(note, sizeof note, "note %d", k);
+        brio__record_note(record, note);
+        if (k % 10 == 9) record_steps(record, sim, 1);
+    }
+    BrioExplosion e = {.exploded = true,
+                       .step = 7,
+                       .time = 7 / 8.,
+                       .sane_step = 5,
+                       .sane_time = 5 / 8.,
+                       .energy = 3,
+                       .budget = 2};
+    assert_int_equal(brio__record_end(record, BRIO_VERDICT_EXPLODED, "too fast", &e, &error),
+                     BRIO_OK);
+    char *json = text_of("notes", "run.json"), *at = strstr(json, "\"live\"");
+    assert_true(number_of(at, "from_step") == 3 && number_of(at, "from_time") == 3 / 8.);
+    for (int k = 0; k < NOTES; k++) {
+        snprintf(note, sizeof note, "\"change\": \"note %d\"", k);
+        at = strstr(at, "\"step\"");
+        assert_true(number_of(at, "step") == k / 10 && number_of(at, "time") == k / 10 / 8.);
+        assert_true(strstr(at, "\"change\"") == strstr(at, note));
+        at = strstr(at, note);
+        assert_non_null(at);
+    }
+    at = strstr(json, "\"explosion\"");
+    assert_true(number_of(at, "step") == 4 && number_of(at, "time") == 4 / 8.);
+    assert_true(number_of(at, "sane_step") == 2 && number_of(at, "sane_time") == 2 / 8.);
+    assert_non_null(strstr(json, "\"verdict\": \"exploded\""));
+    assert_non_null(strstr(json, "\"reason\": \"too fast\""));
+    free(json);
+    BrioScene *again = NULL;
+    assert_int_equal(brio__run_scene("notes", &again, &error), BRIO_OK);
+    brio__scene_free(again);
+    /* sane before the record began */
+    record = record_begin(scene, sim, "late");
+    e.sane_step = 7, e.sane_time = 7 / 8.;
+    assert_int_equal(brio__record_end(record, BRIO_VERDICT_EXPLODED, NULL, &e, &error), BRIO_OK);
+    json = text_of("late", "run.json");
+    assert_true(number_of(json, "sane_step") == 0 && number_of(json, "sane_time") == 0);
+    free(json);
+    brio_sim_free(sim);
+    brio__scene_free(scene);
+    remove_tree("notes"), remove_tree("late");
+}
+
+static int open_files(void)
+{
+    int count = 0;
+    DIR *all = opendir("/proc/self/fd");
+    while (all && readdir(all)) count++;
+    if (all) closedir(all);
+    return count;
+}
+
+/* A record that cannot begin says why and leaves nothing open; results are never overwritten. */
+static void records_are_refused(void **state)
+{
+    (void)state;
+    BrioScene *scene = NULL;
+    BrioRecord *record = NULL;
+    BrioError error = {0};
+    BrioSim *sim = open_sim(sliding, &scene);
+    locale_t before = uselocale((locale_t)0);
+    int files = open_files();
+    record = record_begin(scene, sim, "kept");
+    assert_int_equal(brio__record_end(record, BRIO_VERDICT_STOPPED, NULL, NULL, &error), BRIO_OK);
+    assert_int_equal(brio__record_begin(scene, sim, "kept", &record, &error), BRIO_ERROR_EXISTS);
+    assert_null(record);
+    char *json = text_of("kept", "run.json");
+    assert_non_null(strstr(json, "\"verdict\": \"stopped\""));
+    free(json);
+    record = record_begin(scene, sim, "gone");
+    remove_tree("gone"); /* and with it the place of run.json */
+    error = (BrioError){0};
+    assert_true(brio__record_end(record, BRIO_VERDICT_STOPPED, NULL, NULL, &error) < 0);
+    assert_non_null(strstr(error.message, "cannot write gone/run.json"));
+    for (int64_t at = 0, done = 0; !done; at++) {
+        Memory memory;
+        memory_start(&memory, at, false);
+        BrioStatus status = brio__record_begin(scene, sim, "memory", &record, &error);
+        assert_int_equal(status == BRIO_OK, record != NULL);
+        for (int k = 0; record && k < 40; k++) brio__record_note(record, "note");
+        if (record) status = brio__record_end(record, BRIO_VERDICT_STOPPED, NULL, NULL, &error);
+        brio_set_allocator(NULL);
+        done = !memory.failed;
+        if (done) assert_int_equal(status, BRIO_OK);
+        assert_int_equal(memory.live, 0);
+        remove_tree("memory");
+    }
+    error = (BrioError){0};
+    sim->state->v[0] = NAN;
+    assert_int_equal(brio__record_begin(scene, sim, "nan", &record, &error), BRIO_NOT_FINITE);
+    assert_non_null(strstr(error.message, "restart, then record"));
+    assert_int_equal(open_files(), files);
+    assert_true(uselocale((locale_t)0) == before);
+    brio_sim_free(sim);
+    brio__scene_free(scene);
+    remove_tree("kept");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +743,9 @@ int main(void)
         cmocka_unit_test(frames),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(headless_run),
+        cmocka_unit_test(records_are_a_run),
+        cmocka_unit_test(records_say_what_happened),
+        cmocka_unit_test(records_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
