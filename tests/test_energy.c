@@ -2,6 +2,7 @@
  * slope, invariance under rigid motions, no force at rest, positive semidefinite projection,
  * degenerate states. */
 #include "build/build.h"
+#include "emulated.h"
 #include "energy/energy.h"
 #include "field.h"
 
@@ -113,7 +114,7 @@ static void slopes_random(const BrioEnergy *energy)
     Sample s;
     prepare(&s, energy);
     BrioRandom random = {7};
-    for (int k = 0; k < 200; k++) {
+    for (int k = 0; k < (EMULATED ? 20 : 200); k++) {
         sample(&s, &random);
         check_slopes(&s, random, "random state");
     }
@@ -309,7 +310,7 @@ static void projection(const BrioEnergy *energy)
     Sample s;
     prepare(&s, energy);
     BrioRandom random = {13};
-    for (int k = 0; k < 500; k++) {
+    for (int k = 0; k < (EMULATED ? 30 : 500); k++) {
         sample(&s, &random);
         check_projection(&s, "random state");
     }
@@ -417,7 +418,7 @@ static void inversion_limit(const BrioEnergy *energy)
     prepare(&s, energy);
     BrioRandom random = {23};
     int limited = 0;
-    for (int again = 0; again < 2000; again++) {
+    for (int again = 0; again < (EMULATED ? 200 : 2000); again++) {
         _Alignas(64) int32_t node[4 * LANES];
         _Alignas(64) double rest[16 * LANES];
         double dx[MAX], y[MAX];

@@ -3,6 +3,7 @@
  * differences, the ledger, threads, memory that fails. */
 #include "program.h"
 
+#include "emulated.h"
 #include "memory.h"
 #include "mesh/sequence.h"
 #include "potential/colliders.h"
@@ -562,7 +563,7 @@ static void nothing_goes_through(void **state)
 {
     (void)state;
     static const double speeds[] = {1, 10, 100};
-    for (size_t i = 0; i < BRIO_COUNT(speeds); i++) {
+    for (size_t i = EMULATED ? BRIO_COUNT(speeds) - 1 : 0; i < BRIO_COUNT(speeds); i++) {
         printf("    %g m/s\n", speeds[i]);
         hit_by_ball(speeds[i], "type: ipc", 1. / 60);
         hit_by_ball(speeds[i], "type: penalty, kappa: 1e4, dhat: 0.03", 1. / 60);

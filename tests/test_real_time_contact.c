@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "damping/hold.h"
+#include "emulated.h"
 #include "simulate.h"
 
 /* ---- the potential of friction ---------------------------------------------------------- */
@@ -149,7 +150,7 @@ static void cut_cloth(void **unused)
     } start[] = {{"0.02", 0, 0},         {"0.03", 0, 0},        {"0.035", 0, 0},
                  {"0.02", 120, 0 /*!*/}, {"0.03", 30, 0 /*!*/}, {"0.035", 30, 0 /*!*/},
                  {"0.03", 30, 60 /*!*/}};
-    for (size_t k = 0; k < BRIO_COUNT(start); k++) {
+    for (size_t k = EMULATED ? BRIO_COUNT(start) - 1 : 0; k < BRIO_COUNT(start); k++) {
         BrioSim *sim =
             parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: "
                   "local-global, iterations: 10}\ndamping: [{type: rayleigh, alpha: 0.5}]\n"

@@ -1,5 +1,6 @@
 /* Broken scenes and meshes: each is answered with its sentence, by `brio check` and by `brio run`,
  * with exit code 2, and nothing is written. The sentences are quoted in full. */
+#include "emulated.h"
 #include "program.h"
 
 typedef struct Case {
@@ -1109,7 +1110,7 @@ static void shipped_scenes(void **state)
     static char names[sizeof o->out];
     char *rest = names;
     memcpy(names, o->out, sizeof names);
-    int count = 0;
+    int count = 0, steps = EMULATED ? 1 : 3;
     for (char *line; (line = strtok_r(rest, "\n", &rest)); count++) {
         char name[64];
         assert_int_equal(sscanf(line, "%63s", name), 1);
@@ -1117,13 +1118,14 @@ static void shipped_scenes(void **state)
         o = BRIO("check", name);
         if (o->code) print_error("%s: %s%s", name, o->out, o->err);
         assert_int_equal(o->code, 0);
-        char end[64];
-        snprintf(end, sizeof end, "time.end=%.17g", 3 * step_of(name));
-        o = BRIO("run", name, "-o", "three-steps", "--force", "--set", end, "--set",
+        char end[64], done[32];
+        snprintf(end, sizeof end, "time.end=%.17g", steps * step_of(name));
+        o = BRIO("run", name, "-o", "first-steps", "--force", "--set", end, "--set",
                  "output.frames=[]", "--json");
         if (o->code) print_error("%s: %s%s", name, o->out, o->err);
         assert_int_equal(o->code, 0);
-        if (!strstr(o->out, "\"steps\": 3")) fail_msg("%s: not three steps: %s", name, o->out);
+        snprintf(done, sizeof done, "\"steps\": %d", steps);
+        if (!strstr(o->out, done)) fail_msg("%s: not %d steps: %s", name, steps, o->out);
     }
     assert_true(count >= 23);
 }

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* pthread_setattr_default_np */
 #endif
 #include "base.h"
+#include "emulated.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -33,11 +34,8 @@
 #define SANITIZED 0
 #endif
 
-#ifdef BRIO_EMULATED
-enum { MAX_THREADS = 8, PATIENCE = 1200 };
-#else
-enum { MAX_THREADS = 8, PATIENCE = 120 }; /* s, on a busy machine and under sanitizers */
-#endif
+/* PATIENCE: s, on a busy machine and under sanitizers */
+enum { MAX_THREADS = 8, PATIENCE = EMULATED ? 1200 : 120 };
 
 /* ---- chunks ----------------------------------------------------------------------------- */
 
@@ -408,8 +406,8 @@ static void test_ends(void **state)
 static void test_limits(void **state)
 {
     (void)state;
-    if (SANITIZED) {
-        print_message("SKIPPED: sanitizers need more address space\n");
+    if (SANITIZED || EMULATED) {
+        print_message("SKIPPED: sanitizers and emulators need more address space\n");
         return;
     }
     static const int limits[] = {40000, 100000, 150000, 200000, 300000}; /* KiB */
