@@ -186,7 +186,7 @@ set_tests_properties(touches PROPERTIES LABELS quick TIMEOUT 300)
 # A disk that fails, power cuts, and a few cases of the campaign (`make campaign` runs more of it).
 if(BRIO_PYTHON3 AND NOT BRIO_SANITIZE)
   add_test(NAME crash COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/crash.py $<TARGET_FILE:brio_cli> 29)
-  add_test(NAME campaign COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/campaign.py $<TARGET_FILE:brio_cli> --cases 22
+  add_test(NAME campaign COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/campaign.py $<TARGET_FILE:brio_cli> --cases 24
     --shim $<TARGET_FILE:failing_malloc> --keep ${PROJECT_SOURCE_DIR}/tests/campaign --replay)
   set_tests_properties(crash campaign PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()

@@ -11,11 +11,13 @@ and does one of these to it:
     run      an exit code of 0, 1 or 2, with a sentence unless it is 0; never a crash, and no
              number of a completed run is not finite
     threads  the same bytes with 1, 2 and 3 threads
-    resume   a run that is killed and continued has the bytes of one that was not
+    resume   a run that is killed, up to three times, and continued has the bytes of one that was not
+    disk     the same if a write, sync, rename or removal fails or is the last thing it does (strace)
     exact    no accepted state of a run with barriers intersects
     isa      every instruction set runs it
     text     the scene with damaged text is read or refused
-    folder   the folder of a run with a damaged file is shown, continued or refused
+    folder   the folder of a run with a damaged file is shown, continued or refused; what is
+             continued has the right bytes
     files    the meshes and sequences that a scene names are damaged
     tools    check, settle, stability, compare, spectrum, render, convert end well
     limits   too little memory for the process, too short files: no hang, no crash
@@ -46,7 +48,8 @@ import random_scene
 SCENE = "s.yaml"  # JSON, which is YAML
 LIMIT = 10  # seconds of the processor for one command
 WAIT = 300  # seconds by the clock for it, as on a busy machine; one that sleeps for so long hangs
-KINDS = "run threads resume exact isa text folder files tools limits memory".split()
+KINDS = "run threads resume disk exact isa text folder files tools limits memory".split()
+CALLS = "write fsync renameat ftruncate unlinkat mkdirat".split()
 
 
 # ---- commands -------------------------------------------------------------------------------
@@ -78,15 +81,16 @@ class Case:
         self.brio, self.shim, self.slow = brio, shim, False
         self.codes = collections.Counter()  # of the first run of each case
 
-    def call(self, *arguments, env=None, limits=None):
-        """The exit code, what was said; a code below zero is a signal, None took too long."""
+    def call(self, *arguments, env=None, limits=None, before=()):
+        """The exit code, what was said; a code below zero is a signal, None took too long. `before`
+        are a program and its arguments that start it."""
 
         def limit():
             for what, most in (limits or {}).items():
                 resource.setrlimit(what, (most, most))
 
         process = subprocess.Popen(
-            [self.brio, *arguments],
+            [*before, self.brio, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -145,29 +149,64 @@ class Case:
             if wrong or code is None:
                 return wrong
             found.append((code, contents("out" + threads)))
-        return "" if found[0] == found[1] == found[2] else "threads change the bytes"
+        for k in (1, 2):
+            if found[k][0] != found[0][0]:
+                return "threads change the exit code"
+            wrong = different("%d threads" % (k + 1), found[0][1], found[k][1])
+            if wrong:
+                return wrong
+        return ""
 
     def check_resume(self, rng):
         code, said = self.run("whole", "--checkpoint-every", "1")
         if code != 0:
             return self.ends_well("run", code, said)
         shutil.rmtree("part", ignore_errors=True)
-        started = subprocess.Popen(
-            [self.brio, "run", SCENE, "-o", "part", "--quiet", "--checkpoint-every", "1"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        time.sleep(rng.uniform(0.005, 0.1))
-        started.send_signal(signal.SIGKILL)
-        started.wait()
-        code, said = self.call("run", SCENE, "-o", "part", "--quiet", "--resume")
+        for _ in range(rng.randint(1, 3)):
+            more = ["--resume"] if os.path.exists("part") else []
+            started = subprocess.Popen(
+                [self.brio, "run", SCENE, "-o", "part", "--quiet", "--checkpoint-every", "1", *more],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            time.sleep(math.exp(rng.uniform(math.log(0.005), math.log(1))))
+            started.send_signal(signal.SIGKILL)
+            started.wait()
+        return self.continued("part", True)
+
+    def continued(self, out, must):
+        """What is wrong with --resume: other bytes than those of `whole`, or (must) a refusal."""
+        code, said = self.call("run", SCENE, "-o", out, "--quiet", "--resume")
+        if code is None:
+            return ""
+        if code != 0 and (must or not said.strip()):
+            return "--resume: %d, %s" % (code, said.strip())
         if code != 0:
-            return "--resume: %s" % said.strip()
-        return "" if contents("whole") == contents("part") else "--resume changes the bytes"
+            return ""
+        return different("--resume", contents("whole"), contents(out))
+
+    def check_disk(self, rng):
+        code, said = self.run("whole", "--checkpoint-every", "1", "--threads", "1")
+        if code != 0 or not shutil.which("strace"):
+            return self.ends_well("run", code, said)
+        for _ in range(4):
+            shutil.rmtree("part", ignore_errors=True)
+            fault = rng.choice(["error=EIO", "signal=KILL"])
+            inject = "inject=%s:%s:when=%d" % (rng.choice(CALLS), fault, rng.randint(1, 40))
+            trace = ["strace", "-f", "-qq", "-o", "log", "-e", "trace=" + ",".join(CALLS)]
+            arguments = ["run", SCENE, "-o", "part", "--quiet", "--checkpoint-every", "1"]
+            code, said = self.call(*arguments, "--threads", "1", before=[*trace, "-e", inject])
+            if code is not None and code < 0 and "KILL" not in fault:
+                return "%s: died of signal %d" % (inject, -code)
+            wrong = os.path.isdir("part") and self.continued("part", False)
+            if wrong:
+                return "%s: %s" % (inject, wrong)
+        return ""
 
     def check_exact(self, rng):
         code, said = self.run("out")
-        if code != 0 or '"ipc"' not in open(SCENE).read():
+        contact = json.load(open(SCENE)).get("contact") or {}
+        if code != 0 or contact.get("type", "penalty") == "penalty":
             return self.ends_well("run", code, said)
         code, said = self.call("check", "--exact", "out")
         return "" if code in (0, None) else "check --exact: %s" % said.strip()[-300:]
@@ -191,22 +230,26 @@ class Case:
         return ""
 
     def check_folder(self, rng):
-        code, said = self.run("out")
+        code, said = self.run("whole")
         if code != 0:
             return self.ends_well("run", code, said)
+        names = ["checkpoint", "run.json", *sorted(contents("whole"))]
         for _ in range(4):
             shutil.rmtree("bad", ignore_errors=True)
-            shutil.copytree("out", "bad")
-            name = rng.choice(["checkpoint", "motion.bin", "run.json", "energy.csv"])
+            shutil.copytree("whole", "bad")
+            name = rng.choice(names)
             damage_file(rng, os.path.join("bad", name))
             for command in (
                 ["view", "bad", "--print"],
                 ["convert", "bad", "-o", "bad.glb", "--force"],
-                ["run", SCENE, "-o", "bad", "--quiet", "--resume"],
             ):
                 wrong = self.ends_well(command[0] + " of a damaged " + name, *self.call(*command))
                 if wrong:
                     return wrong
+            # what a frame file holds is not read again; that it is there is checked
+            wrong = not name.startswith("frames/") and self.continued("bad", False)
+            if wrong:
+                return "damaged %s, %s" % (name, wrong)
         return ""
 
     def check_files(self, rng):
@@ -287,13 +330,22 @@ class Case:
 
 
 def contents(folder):
+    """What a run promises to be the same for any number of threads and interruptions."""
     found = {}
-    for name in ("energy.csv", "motion.bin"):
+    frames = os.path.join(folder, "frames")
+    names = ["frames/" + name for name in os.listdir(frames)] if os.path.isdir(frames) else []
+    for name in ["energy.csv", "probes.csv", "motion.bin", *names]:
         path = os.path.join(folder, name)
         if os.path.exists(path):
             with open(path, "rb") as file:
                 found[name] = file.read()
     return found
+
+
+def different(what, one, other):
+    """An empty text, or which files of two contents are not the same."""
+    names = sorted(n for n in {*one, *other} if one.get(n) != other.get(n))
+    return "%s: other bytes in %s" % (what, ", ".join(names)) if names else ""
 
 
 def damage_text(rng, text):
