@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A list of what brio is made of, as SPDX 2.3 in JSON:  sbom.py SOURCE_DIR PROGRAM FILE
+"""A list of what brio is made of, as SPDX 2.3 in JSON:  sbom.py SOURCE_DIR PROGRAM FILE [--check]
 
 Shared libraries come from what the program and the libraries that it loads later name, with the
 versions of their Debian packages; packages of the report and the page from their lock files.
-Licences stand here, as in docs/dependencies.md.
+Licences stand here, as in docs/dependencies.md. --check: fails if a part has no known licence.
 """
 import hashlib
 import json
@@ -23,6 +23,19 @@ LICENCES = {
     "playwright-core": "Apache-2.0",
     "libcholmod": "GPL-2.0-or-later",
     "libopenblas": "BSD-3-Clause",
+    # of CHOLMOD and OpenBLAS
+    "libamd": "BSD-3-Clause",
+    "libcamd": "BSD-3-Clause",
+    "libcolamd": "BSD-3-Clause",
+    "libccolamd": "BSD-3-Clause",
+    "libsuitesparseconfig": "BSD-3-Clause",
+    "libmetis": "Apache-2.0",
+    "libblas": "BSD-3-Clause",
+    "liblapack": "BSD-3-Clause",
+    "libgfortran": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libgcc": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libgomp": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libquadmath": "LGPL-2.1-or-later",
 }
 # Loaded when a scene asks for them (src/linear/blas.c).
 LATER = ["libcholmod.so", "libopenblas.so.0"]
@@ -43,11 +56,12 @@ def licence_of(name):
 
 
 def libraries(program):
-    """Files of shared libraries that the program loads, now and later."""
+    """Files of shared libraries that the program loads, now and later, and of what these load."""
     found = re.findall(r"=> (/\S+)", output("ldd", program))
     cache = output("/sbin/ldconfig", "-p")
     for name in LATER:
-        found += re.findall(r"=> (/\S*%s\S*)" % re.escape(name), cache)[:1]
+        for path in re.findall(r"=> (/\S*%s\S*)" % re.escape(name), cache)[:1]:
+            found += [path, *re.findall(r"=> (/\S+)", output("ldd", path))]
     return sorted(set(found))
 
 
@@ -125,6 +139,10 @@ def main():
         json.dump(document, file, indent=1)
         file.write("\n")
     print("%s: %d packages" % (target, len(rows)))
+    unknown = [row["name"] for row in rows if row["licenseDeclared"] in (None, "NOASSERTION")]
+    if "--check" in sys.argv and (unknown or len(rows) < 5):
+        print("sbom: no licence is known of: " + ", ".join(unknown), file=sys.stderr)
+        return 1
     return 0
 
 

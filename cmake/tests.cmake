@@ -191,6 +191,13 @@ if(BRIO_PYTHON3 AND NOT BRIO_SANITIZE)
   set_tests_properties(crash campaign PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
 endif()
 
+# What brio is made of, with a licence each.
+if(BRIO_PYTHON3 AND NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND NOT CMAKE_CROSSCOMPILING)
+  add_test(NAME sbom COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/cmake/sbom.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:brio_cli>
+    ${PROJECT_BINARY_DIR}/brio.spdx.json --check)
+  set_tests_properties(sbom PROPERTIES LABELS quick TIMEOUT 60)
+endif()
+
 # What integrators leave to be linked is public (link-time optimisation, if switched on, hides the symbols).
 find_program(BRIO_NM nm)
 mark_as_advanced(BRIO_NM)
