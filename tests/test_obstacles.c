@@ -1,9 +1,11 @@
 /* Obstacles with a formula under every contact law: distances, drops that end outside, friction, a
  * bounce that keeps its energy, heights and their bounds, what is drawn. */
+#include "contact/collider.h"
 #include "contact/exact.h"
 #include "contact/law.h"
 #include "contact/obstacle.h"
 #include "system/system.h"
+#include "vec.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -343,6 +345,464 @@ static void meshes(void **state)
     }
 }
 
+/* ---- obstacles of triangles -------------------------------------------------------------- */
+
+enum { POINTS = 64 };
+
+/* The surface of those of eight unit cubes around the origin that a mask has. */
+typedef struct Blocks {
+    BrioMesh mesh;
+    double x[3 * 27];
+    int32_t triangle[3 * 48];
+} Blocks;
+
+static void make_blocks(Blocks *b, unsigned mask)
+{
+    int32_t number[27];
+    int count = 0, corners = 0;
+    memset(number, -1, sizeof number);
+    for (int cube = 0; cube < 8; cube++)
+        for (int side = 0; side < 6 && mask >> cube & 1; side++) {
+            int axis = side / 2, up = side % 2, u = (axis + 1) % 3, v = (axis + 2) % 3, quad[4];
+            bool outermost = (cube >> axis & 1) == up;
+            if (!outermost && mask >> (cube ^ 1 << axis) & 1) continue;
+            for (int k = 0; k < 4; k++) { /* counterclockwise from outside */
+                int at[3] = {cube & 1, cube >> 1 & 1, cube >> 2 & 1};
+                int turn = up ? k : 3 - k;
+                at[axis] += up;
+                at[u] += turn == 1 || turn == 2;
+                at[v] += turn >= 2;
+                int grid = at[0] + 3 * at[1] + 9 * at[2];
+                if (number[grid] < 0) {
+                    for (int r = 0; r < 3; r++) b->x[3 * count + r] = at[r] - 1;
+                    number[grid] = count++;
+                }
+                quad[k] = number[grid];
+            }
+            const int split[6] = {0, 1, 2, 0, 2, 3};
+            for (int k = 0; k < 6; k++) b->triangle[corners++] = quad[split[k]];
+        }
+    b->mesh = (BrioMesh){
+        .vertex_count = count, .triangle_count = corners / 3, .x = b->x, .triangle = b->triangle};
+}
+
+/* A cube without the octant of positive coordinates: a pit of three walls. */
+enum { WHOLE = 0xff, PIT = 0x7f };
+
+typedef struct Field {
+    BrioSystem *system;
+    BrioState *state;
+    BrioColliders *colliders;
+    double *x; /* world: the points, then the obstacles */
+} Field;
+
+/* Points among obstacles of blocks: each is scaled by its row and then shifted by 100 m along z for
+ * each one before it. */
+static Field make_field(int points, const unsigned *mask, const double (*scale)[3], int count)
+{
+    Field f = {0};
+    BrioBuilder *builder;
+    BrioError error = {0};
+    BrioBodyDef body = brio_default_body();
+    BrioContactDef contact = brio_default_contact();
+    static double x[3 * POINTS];
+    Blocks blocks;
+    for (int i = 0; i < points; i++) x[3 * i] = 10 + i;
+    body.name = "points";
+    body.kind = BRIO_KIND_POINTS;
+    body.mesh = &(BrioMesh){.vertex_count = points, .x = x};
+    assert_int_equal(brio_default_material("mass", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "vertex_mass", 1, NULL), BRIO_OK);
+    contact.law = "penalty";
+    contact.dhat = 0.3;
+    contact.kappa = 1;
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
+    brio_builder_contact(builder, &contact);
+    if (brio_builder_body(builder, &body, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
+    for (int i = 0; i < count; i++) {
+        BrioObstacleDef def = brio_default_obstacle();
+        make_blocks(&blocks, mask[i]);
+        def.mesh = &blocks.mesh;
+        for (int r = 0; scale && r < 3; r++) def.linear[4 * r] = scale[i][r];
+        def.translate[2] = 100 * i;
+        assert_int_equal(brio_builder_obstacle(builder, &def, &error), BRIO_OK);
+    }
+    if (brio_builder_finish(builder, &f.system, &f.state, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
+    brio_builder_free(builder);
+    assert_int_equal(brio__colliders_create(f.system, &f.colliders), BRIO_OK);
+    assert_non_null(f.colliders);
+    f.x = calloc(3 * (size_t)f.system->vertex_count, sizeof *f.x);
+    brio__system_positions(f.system, f.state, f.state->q, 0, f.x);
+    return f;
+}
+
+static void free_field(Field *f)
+{
+    brio__colliders_free(f->colliders);
+    brio_state_free(f->state);
+    brio_system_free(f->system);
+    free(f->x);
+}
+
+static void shift_obstacle(const Field *f, int obstacle, const double *t, double *x)
+{
+    const BrioObstacle *o = &f->system->obstacle[obstacle];
+    for (int64_t v = o->first; v < o->first + o->count; v++)
+        for (int r = 0; r < 3; r++) x[3 * v + r] += t[r];
+}
+
+/* Distance of a point from a box, 0 inside. */
+static double outside_box(const double *p, const double *low, const double *high)
+{
+    double square = 0;
+    for (int r = 0; r < 3; r++) square += pow(fmax(fmax(low[r] - p[r], p[r] - high[r]), 0), 2);
+    return sqrt(square);
+}
+
+/* Signed distance from the cube with a pit: outside, it is the union of three boxes; inside, the
+ * way out leads through the faces of the cube or into the pit. */
+static double from_pit(const double *p)
+{
+    static const double low[3] = {-1, -1, -1}, zero[3] = {0, 0, 0};
+    double d = INFINITY, out = INFINITY, far[3] = {9, 9, 9};
+    for (int r = 0; r < 3; r++) {
+        double high[3] = {1, 1, 1};
+        high[r] = 0;
+        d = fmin(d, outside_box(p, low, high));
+        out = fmin(out, 1 - fabs(p[r]));
+    }
+    return d > 0 ? d : -fmin(out, outside_box(p, zero, far));
+}
+
+/* The closest hit has the distance of the closed form, on its side, and says where it is: poses
+ * that follow each other, of points and mesh. TOLERANCE 1e-13 m: round-off. */
+static void distances_from_a_mesh(void **state)
+{
+    (void)state;
+    BrioRandom random = {3};
+    Field f = make_field(POINTS, (unsigned[]){PIT}, NULL, 1);
+    double reach = 0.3, moved[3] = {0, 0, 0};
+    int near = 0, deep = 0, far = 0;
+    for (int pose = 0; pose < 40; pose++) {
+        double t[3] = {0.01, -0.02 * (pose % 3), 0.01};
+        if (pose % 4 == 3) shift_obstacle(&f, 0, t, f.x);
+        for (int r = 0; r < 3 && pose % 4 == 3; r++) moved[r] += t[r];
+        for (int i = 0; i < 3 * POINTS; i++) /* sometimes far, mostly a little further */
+            f.x[i] = pose % 10 ? f.x[i] + 0.1 * (brio__random(&random) - 0.5)
+                               : 3.2 * (brio__random(&random) - 0.5);
+        int64_t count;
+        const BrioHit *hit = brio__colliders_find(f.colliders, f.x, reach, &count), *last = hit;
+        last += count;
+        for (int i = 0; i < POINTS; i++) {
+            double p[3], sum = 0, apart = 0;
+            for (int r = 0; r < 3; r++) p[r] = f.x[3 * i + r] - moved[r];
+            double d = from_pit(p);
+            near += d >= 0 && d < reach, deep += d <= -reach, far += d >= reach;
+            bool none = hit == last || hit->vertex != i;
+            assert_int_equal(none, d >= reach);
+            if (none) continue;
+            assert_true(fabs(hit->d - d) < 1e-13 && hit->weight == 1 && hit->obstacle == 0);
+            for (int r = 0; r < 3; r++) {
+                double r_way = f.x[3 * i + r] - d * hit->n[r];
+                for (int k = 0; k < 3; k++) r_way -= hit->w[k] * f.x[3 * hit->corner[k] + r];
+                apart = fmax(apart, fabs(r_way));
+                sum += hit->w[r];
+                assert_true(hit->w[r] >= 0);
+            }
+            assert_true(apart < 1e-13 && fabs(sum - 1) < 1e-14);
+            assert_true(fabs(brio__norm3(hit->n) - 1) < 1e-14);
+            const BrioHit *own = hit;
+            while (hit < last && hit->vertex == i) hit++;
+            assert_true(d > -reach || hit == own + 1);
+        }
+        assert_true(hit == last);
+    }
+    assert_true(near > 100 && deep > 100 && far > 100);
+    free_field(&f);
+}
+
+/* A point that was farther than the reach is looked at again once it may have come nearer: here by
+ * 3e-10 of it, in the pit, where the box of the mesh says nothing. */
+static void a_point_that_comes_near(void **state)
+{
+    (void)state;
+    Field f = make_field(1, (unsigned[]){PIT}, NULL, 1);
+    int64_t count;
+    for (int near = 0; near < 3; near++) {
+        f.x[0] = near == 0 ? 0.9 : 0.3 * (near == 1 ? 1 + 3e-10 : 1 - 3e-10);
+        f.x[1] = f.x[2] = 0.9;
+        brio__colliders_find(f.colliders, f.x, 0.3, &count);
+        assert_int_equal(count, near == 2);
+    }
+    free_field(&f);
+}
+
+/* On the surface itself the normals of faces, edges and vertices serve, which do not depend on how
+ * squares are divided. */
+static void normals_on_a_mesh(void **state)
+{
+    (void)state;
+    static const double rows[][6] = {
+        {-1, 0.2, -0.3, -1, 0, 0}, {0.4, 0.1, -1, 0, 0, -1}, {0, 0.4, 0.1, 1, 0, 0},
+        {-1, -1, 0.25, -1, -1, 0}, {0.3, 1, -1, 0, 1, -1},   {0, 0.5, 0, 1, 0, 1},
+        {-1, -1, -1, -1, -1, -1},  {1, -1, -1, 1, -1, -1},   {0, 0, 0, 1, 1, 1},
+        {-1, 1, 1, -1, 1, 1},      {0, 0, 0.125, 1, 1, 0},
+    };
+    Field f = make_field(POINTS, (unsigned[]){PIT}, NULL, 1);
+    int64_t count;
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++) memcpy(f.x + 3 * i, rows[i], 3 * sizeof(double));
+    const BrioHit *hit = brio__colliders_find(f.colliders, f.x, 1e-3, &count);
+    assert_int_equal(count, BRIO_COUNT(rows));
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++, hit++) {
+        double length = brio__norm3(rows[i] + 3);
+        assert_true(hit->vertex == (int)i && fabs(hit->d) < 1e-15);
+        for (int r = 0; r < 3; r++) assert_true(fabs(hit->n[r] - rows[i][3 + r] / length) < 1e-15);
+    }
+    free_field(&f);
+}
+
+/* In the pit all walls count, minus the edges between them, plus the corner, and over flat and
+ * convex parts only what is closest: inclusion and exclusion. TOLERANCE 1e-13 m, 1e-12 of a
+ * curvature: round-off. */
+static void dents_count_by_parts(void **state)
+{
+    (void)state;
+    Field f = make_field(1, (unsigned[]){PIT}, NULL, 1);
+    BrioRandom random = {4};
+    for (int again = 0; again < 300; again++) {
+        /* in front of the walls across the axes of `walls`, or over a part of the cube's outside */
+        int walls = 1 + again % 7, expected = 0, found = 0;
+        bool pit = again % 2;
+        double p[3], a[3];
+        for (int r = 0; r < 3; r++) {
+            bool beside = walls >> r & 1;
+            a[r] = beside ? 0.02 + 0.14 * brio__random(&random) : 0;
+            p[r] = pit ? (beside ? a[r] : 0.4 + 0.2 * brio__random(&random))
+                       : (beside ? -1 - a[r] : -0.3 - 0.3 * brio__random(&random));
+        }
+        memcpy(f.x, p, sizeof p);
+        int64_t count;
+        const BrioHit *hit = brio__colliders_find(f.colliders, f.x, 0.3, &count);
+        for (int part = 1; part < 8; part++) { /* the walls that meet there */
+            if ((part & walls) != part || (!pit && part != walls)) continue;
+            double n[3], d = 0, C[9], weight = pit && __builtin_popcount(part) == 2 ? -1 : 1;
+            bool seen = false;
+            for (int r = 0; r < 3; r++) d += part >> r & 1 ? a[r] * a[r] : 0;
+            d = sqrt(d);
+            for (int r = 0; r < 3; r++) n[r] = part >> r & 1 ? (pit ? 1 : -1) * a[r] / d : 0;
+            expected++;
+            for (int64_t i = 0; i < count && !seen; i++) {
+                seen = hit[i].weight == weight && fabs(hit[i].d - d) < 1e-13 &&
+                       brio__distance3(hit[i].n, n) < 1e-13;
+                if (!seen) continue;
+                brio__hit_curvature(&hit[i], f.x, C);
+                for (int k = 0; k < 9; k++) {
+                    bool curved = __builtin_popcount(part) > 1;
+                    double one = k % 4 == 0 && part >> k % 3 & 1;
+                    double exact = curved ? (one - n[k / 3] * n[k % 3]) / d : 0;
+                    assert_true(fabs(C[k] - exact) < 1e-12 / d);
+                }
+            }
+            found += seen;
+        }
+        if (found != expected || count != expected)
+            fail_msg("%g %g %g: %d of %d parts, %d hits", p[0], p[1], p[2], found, expected,
+                     (int)count);
+    }
+    free_field(&f);
+}
+
+/* Where the way from a to b first meets the cube [-1, 1]^3 from outside, or leaves it: 0: nowhere;
+ * -1: so near an edge or an end that round-off decides. */
+static int meets_cube(const double *a, const double *b, bool inside, double n[3])
+{
+    double enter = -INFINITY, leave = INFINITY, close = INFINITY;
+    int in = 0, out = 0;
+    for (int r = 0; r < 3; r++) {
+        double way = b[r] - a[r], s = way > 0 ? 1 : -1;
+        double first = (-s - a[r]) / way, last = (s - a[r]) / way;
+        close = fmin(close, fmin(fabs(first - enter), fabs(last - leave)));
+        if (first > enter) enter = first, in = r;
+        if (last < leave) leave = last, out = r;
+    }
+    double at = inside ? leave : enter;
+    int axis = inside ? out : in;
+    close = fmin(fmin(close, fabs(leave - enter)), fmin(fabs(at), fabs(at - 1)));
+    if (close < 1e-3) return -1;
+    for (int r = 0; r < 3; r++) n[r] = 0;
+    n[axis] = (b[axis] > a[axis] ? 1 : -1) * (inside ? 1 : -1);
+    return at > 0 && at < 1 && enter < leave;
+}
+
+/* The gradient of the signed distance from the cube. */
+static bool away_from_cube(const double *p, double n[3])
+{
+    double length = 0, least = INFINITY;
+    int axis = 0;
+    for (int r = 0; r < 3; r++) {
+        n[r] = p[r] - fmin(fmax(p[r], -1), 1);
+        length += n[r] * n[r];
+        if (1 - fabs(p[r]) < least) least = 1 - fabs(p[r]), axis = r;
+    }
+    for (int r = 0; r < 3; r++) n[r] = length > 0 ? n[r] / sqrt(length) : 0;
+    if (length == 0) n[axis] = p[axis] < 0 ? -1 : 1;
+    return length == 0;
+}
+
+/* A cube and a point move along straight lines. Seen from the cube the point goes from a to b. What
+ * was outside has gone through if it ends on another side than it came from; what was inside, if
+ * it leaves on another side than the nearest. Between is OTHER_SIDE (collider.c), which allows for
+ * sharp edges. */
+static void sweeps_of_a_mesh(void **state)
+{
+    (void)state;
+    int through = 0, met = 0, missed = 0;
+    BrioRandom random = {6};
+    Field f = make_field(1, (unsigned[]){WHOLE, WHOLE}, NULL, 2);
+    size_t bytes = 3 * (size_t)f.system->vertex_count * sizeof *f.x;
+    double *x1 = malloc(bytes);
+    for (int again = 0; again < 2000; again++) {
+        int which = again % 2;
+        double a[3], b[3], t[3], normal[3] = {0, 0, 0}, n[3], before[3];
+        for (int r = 0; r < 3; r++) {
+            a[r] = 4 * brio__random(&random) - 2;
+            b[r] = 4 * brio__random(&random) - 2;
+            t[r] = 3 * brio__random(&random) - 1.5;
+        }
+        memcpy(x1, f.x, bytes);
+        for (int r = 0; r < 3; r++) {
+            f.x[r] = a[r] + (r == 2 ? 100 * which : 0);
+            x1[r] = b[r] + t[r] + (r == 2 ? 100 * which : 0);
+        }
+        shift_obstacle(&f, which, t, x1);
+        bool inside = away_from_cube(a, before);
+        int meets = meets_cube(a, b, inside, normal);
+        away_from_cube(b, n);
+        double across = brio__dot3(inside ? before : n, normal);
+        if (meets < 0 || fabs(across + 0.25) < 0.01) continue;
+        bool expected = meets && across < -0.25;
+        int32_t vertex = -1, obstacle = -1;
+        bool passed = brio__colliders_passed(f.colliders, f.x, x1, &vertex, &obstacle);
+        if (passed != expected)
+            fail_msg("%g %g %g to %g %g %g: %s", a[0], a[1], a[2], b[0], b[1], b[2],
+                     passed ? "passed" : "not passed");
+        if (passed) assert_true(vertex == 0 && obstacle == which);
+        through += passed, met += meets, missed += !meets;
+    }
+    print_message("%d points went through, %d met a cube, %d did not\n", through, met, missed);
+    assert_true(through > 100 && met > through + 100 && missed > 100);
+    free(x1);
+    free_field(&f);
+}
+
+/* How far obstacles go, in their smallest extents, if a point is in the box around their path. */
+static void ways_of_meshes(void **state)
+{
+    (void)state;
+    static const double scale[2][3] = {{1, 1, 1}, {2, 0.25, 1}}; /* extents 2 and 0.5 at least */
+    static const struct {
+        double at[2][3], to[2][3]; /* two points, before and after */
+        double move[2][3], way;
+        int obstacle;
+    } rows[] = {
+        {{{5, 0, 0}, {5, 0, 90}}, {{5, 0, 0}, {5, 0, 90}}, {{0.6, 0, 0.8}, {0, 0.3, 0}}, 0, -1},
+        {{{0, 0, 0}, {5, 0, 90}}, {{5, 0, 0}, {5, 0, 90}}, {{0.6, 0, 0.8}, {0, 0.3, 0}}, 0.5, 0},
+        {{{5, 0, 0}, {5, 0, 90}}, {{0, 0, 0}, {5, 0, 90}}, {{0.6, 0, 0.8}, {0, 0.3, 0}}, 0.5, 0},
+        {{{5, 0, 0}, {5, 0, 90}}, {{5, 0, 0}, {0, 0, 100}}, {{0.6, 0, 0.8}, {0, 0.3, 0}}, 0.6, 1},
+        {{{0, 0, 0}, {0, 0, 100}}, {{5, 0, 0}, {5, 0, 90}}, {{0.6, 0, 0.8}, {0, 0.3, 0}}, 0.6, 1},
+        {{{0, 0, 0}, {0, 0, 100}}, {{5, 0, 0}, {5, 0, 90}}, {{0.6, 0, 0.8}, {0, 0.2, 0}}, 0.5, 0},
+        /* only between both poses of the obstacle: in the box around its path */
+        {{{0, 1.5, 0}, {5, 0, 90}}, {{0, 3.5, 0}, {5, 0, 90}}, {{0, 4, 0}, {0, 0, 0}}, 2, 0},
+        {{{0, -1.5, 0}, {5, 0, 90}}, {{0, 5.5, 0}, {5, 0, 90}}, {{0, 4, 0}, {0, 0, 0}}, 0, -1},
+        {{{0, 0, 0}, {0, 0, 100}}, {{0, 0, 0}, {0, 0, 100}}, {{0, 0, 0}, {0, 0, 0}}, 0, -1},
+    };
+    Field f = make_field(2, (unsigned[]){WHOLE, PIT}, scale, 2);
+    size_t bytes = 3 * (size_t)f.system->vertex_count * sizeof *f.x;
+    double *x1 = malloc(bytes);
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++) {
+        memcpy(f.x, rows[i].at, sizeof rows[i].at);
+        memcpy(x1, f.x, bytes);
+        memcpy(x1, rows[i].to, sizeof rows[i].to);
+        for (int k = 0; k < 2; k++) shift_obstacle(&f, k, rows[i].move[k], x1);
+        int32_t obstacle = -1;
+        double way = brio__colliders_way(f.colliders, f.x, x1, &obstacle);
+        /* round-off of positions of 100 m */
+        if (!(fabs(way - rows[i].way) < 1e-12) || obstacle != rows[i].obstacle)
+            fail_msg("row %d: %g of obstacle %d", (int)i, way, obstacle);
+    }
+    free(x1);
+    free_field(&f);
+}
+
+static void closed_surfaces(void **state)
+{
+    (void)state;
+    Blocks b;
+    BrioError error = {0};
+    make_blocks(&b, PIT);
+    int32_t *t = b.triangle, kept;
+    int64_t count = b.mesh.triangle_count;
+    assert_int_equal(count, 48);
+    assert_int_equal(brio__collider_check("o", t, count, &error), BRIO_OK);
+    assert_int_equal(brio__collider_check("o", t, 0, &error), BRIO_ERROR_INPUT);
+    error = (BrioError){0};
+    assert_int_equal(brio__collider_check("o", t, count - 1, &error), BRIO_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "\"o\" is not a closed surface"));
+    for (int k = 0; k < (int)count; k++) { /* turned round */
+        error = (BrioError){0};
+        kept = t[3 * k], t[3 * k] = t[3 * k + 1], t[3 * k + 1] = kept;
+        assert_int_equal(brio__collider_check("o", t, count, &error), BRIO_ERROR_INPUT);
+        kept = t[3 * k], t[3 * k] = t[3 * k + 1], t[3 * k + 1] = kept;
+    }
+    memcpy(t + 3 * 46, t, 6 * sizeof *t); /* twice */
+    error = (BrioError){0};
+    assert_int_equal(brio__collider_check("o", t, count, &error), BRIO_ERROR_INPUT);
+}
+
+/* With barriers only what a script moves is looked at. Failing memory leaves nothing behind. */
+static void scripts_move_meshes(void **state)
+{
+    (void)state;
+    BrioSim *sim = parse(
+        "contact: {type: ipc}\nobstacles:\n"
+        "  - {type: box, formula: false, cells: [1, 1, 1]}\n"
+        "  - {type: box, formula: false, cells: [1, 1, 1], transform: {translate: [9, 0, 0]}, "
+        "script: {velocity: [1, 0, 0]}}\n"
+        "  - {type: box, formula: false, cells: [1, 1, 1], transform: {translate: [18, 0, 0]}}\n"
+        "bodies:\n  - {shape: {type: line, length: 1e-3, cells: 1}, kind: points, material: {type: "
+        "mass, vertex_mass: 1}, transform: {translate: [0, 3, 0]}}\n");
+    Field f = {.system = sim->system};
+    size_t bytes = 3 * (size_t)f.system->vertex_count * sizeof *f.x;
+    double *x0 = malloc(bytes), *x1 = malloc(bytes);
+    brio__system_positions(sim->system, sim->state, sim->state->q, 0, x0);
+    for (int64_t at = 0, done = 0; !done; at++) {
+        Memory memory;
+        f.colliders = NULL;
+        memory_start(&memory, at, false);
+        BrioStatus status = brio__colliders_create(f.system, &f.colliders);
+        done = !memory.failed;
+        assert_int_equal(status, done ? BRIO_OK : BRIO_ERROR_MEMORY);
+        if (!done) brio__colliders_free(f.colliders);
+        if (!done && memory.live) fail_msg("allocation %d: %d", (int)at, (int)memory.live);
+        for (int k = 0; done && k < 3; k++) { /* each moves by its own size over the body */
+            int32_t obstacle = -1;
+            double t[3] = {-9 * k + x0[0], 3, x0[2]};
+            memcpy(x1, x0, bytes);
+            shift_obstacle(&f, k, t, x1);
+            double way = brio__colliders_way(f.colliders, x0, x1, &obstacle);
+            double size = brio__norm3(t);
+            assert_true(k == 1 ? fabs(way - size) < 1e-12 && obstacle == 1 : way == 0);
+        }
+        if (done) brio__colliders_free(f.colliders);
+        brio_set_allocator(NULL);
+        assert_int_equal(memory.live, 0);
+    }
+    free(x0);
+    free(x1);
+    brio_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_tried),
@@ -353,6 +813,14 @@ int main(void)
                                        cmocka_unit_test(bounce),
                                        cmocka_unit_test(between_bodies),
                                        cmocka_unit_test(heights),
-                                       cmocka_unit_test(meshes)};
+                                       cmocka_unit_test(meshes),
+                                       cmocka_unit_test(distances_from_a_mesh),
+                                       cmocka_unit_test(normals_on_a_mesh),
+                                       cmocka_unit_test(a_point_that_comes_near),
+                                       cmocka_unit_test(dents_count_by_parts),
+                                       cmocka_unit_test(sweeps_of_a_mesh),
+                                       cmocka_unit_test(ways_of_meshes),
+                                       cmocka_unit_test(closed_surfaces),
+                                       cmocka_unit_test(scripts_move_meshes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

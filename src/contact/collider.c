@@ -21,7 +21,7 @@ enum {
     LEAF = 4,
     STACK = 64,
     NEAR = 48, /* parts that are looked at around a point */
-    HITS = 6   /* of which so many may count */
+    HITS = 8   /* of which so many may count: in a corner of three walls they are seven */
 };
 
 /* n . n_T below which a vertex is on another side: sharp edges are left aside. */
@@ -210,9 +210,12 @@ BrioStatus brio__colliders_create(const BrioSystem *s, BrioColliders **colliders
     BrioStatus status = c->mesh && c->vertex && c->owner && c->found && c->earlier && c->hit
                             ? BRIO_OK
                             : BRIO_ERROR_MEMORY;
-    for (int i = 0; status == BRIO_OK && i < s->obstacle_count; i++)
-        if (takes(s, &s->obstacle[i]) > 0)
+    for (int i = 0; status == BRIO_OK && i < s->obstacle_count; i++) {
+        int taken = takes(s, &s->obstacle[i]);
+        if (taken < 0) status = BRIO_ERROR_MEMORY;
+        if (taken > 0)
             status = create_mesh(&s->obstacle[i], i, s->body_vertices, &c->mesh[c->mesh_count++]);
+    }
     for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
         for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
             if (s->map_start[v + 1] > s->map_start[v]) {
