@@ -568,7 +568,8 @@ static void normals_on_a_mesh(void **state)
 static void dents_count_by_parts(void **state)
 {
     (void)state;
-    Field f = make_field(1, (unsigned[]){PIT}, NULL, 1);
+    static const double size = 8, scale[1][3] = {{8, 8, 8}};
+    Field f = make_field(1, (unsigned[]){PIT}, scale, 1);
     BrioRandom random = {4};
     for (int again = 0; again < 300; again++) {
         /* in front of the walls across the axes of `walls`, or over a part of the cube's outside */
@@ -577,13 +578,13 @@ static void dents_count_by_parts(void **state)
         double p[3], a[3];
         for (int r = 0; r < 3; r++) {
             bool beside = walls >> r & 1;
-            a[r] = beside ? 0.02 + 0.14 * brio__random(&random) : 0;
-            p[r] = pit ? (beside ? a[r] : 0.4 + 0.2 * brio__random(&random))
-                       : (beside ? -1 - a[r] : -0.3 - 0.3 * brio__random(&random));
+            a[r] = beside ? size * (0.02 + 0.14 * brio__random(&random)) : 0;
+            double between = size * (0.4 + 0.2 * brio__random(&random));
+            p[r] = pit ? (beside ? a[r] : between) : (beside ? -size - a[r] : -between);
         }
         memcpy(f.x, p, sizeof p);
         int64_t count;
-        const BrioHit *hit = brio__colliders_find(f.colliders, f.x, 0.3, &count);
+        const BrioHit *hit = brio__colliders_find(f.colliders, f.x, 0.3 * size, &count);
         for (int part = 1; part < 8; part++) { /* the walls that meet there */
             if ((part & walls) != part || (!pit && part != walls)) continue;
             double n[3], d = 0, C[9], weight = pit && __builtin_popcount(part) == 2 ? -1 : 1;
@@ -593,7 +594,7 @@ static void dents_count_by_parts(void **state)
             for (int r = 0; r < 3; r++) n[r] = part >> r & 1 ? (pit ? 1 : -1) * a[r] / d : 0;
             expected++;
             for (int64_t i = 0; i < count && !seen; i++) {
-                seen = hit[i].weight == weight && fabs(hit[i].d - d) < 1e-13 &&
+                seen = hit[i].weight == weight && fabs(hit[i].d - d) < 1e-13 * size &&
                        brio__distance3(hit[i].n, n) < 1e-13;
                 if (!seen) continue;
                 brio__hit_curvature(&hit[i], f.x, C);
@@ -659,7 +660,8 @@ static void sweeps_of_a_mesh(void **state)
     (void)state;
     int through = 0, met = 0, missed = 0;
     BrioRandom random = {6};
-    Field f = make_field(1, (unsigned[]){WHOLE, WHOLE}, NULL, 2);
+    static const double scale[2][3] = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+    Field f = make_field(1, (unsigned[]){WHOLE, WHOLE}, scale, 2);
     size_t bytes = 3 * (size_t)f.system->vertex_count * sizeof *f.x;
     double *x1 = malloc(bytes);
     for (int again = 0; again < 2000; again++) {
@@ -672,8 +674,8 @@ static void sweeps_of_a_mesh(void **state)
         }
         memcpy(x1, f.x, bytes);
         for (int r = 0; r < 3; r++) {
-            f.x[r] = a[r] + (r == 2 ? 100 * which : 0);
-            x1[r] = b[r] + t[r] + (r == 2 ? 100 * which : 0);
+            f.x[r] = a[r] / 2 + (r == 2 ? 100 * which : 0);
+            x1[r] = b[r] / 2 + t[r] + (r == 2 ? 100 * which : 0);
         }
         shift_obstacle(&f, which, t, x1);
         bool inside = away_from_cube(a, before);
@@ -694,6 +696,34 @@ static void sweeps_of_a_mesh(void **state)
     assert_true(through > 100 && met > through + 100 && missed > 100);
     free(x1);
     free_field(&f);
+}
+
+/* The normal counts at the time of the hit. A cube turns by 90 degrees about z: on the way its
+ * corners c are at ((1 - s) + i s) c. A point that meets the side of x at s = 0.3 does so at the
+ * normal (0.919, 0.395, 0) and ends below the cube, at -y: through it. One that stays there was
+ * not met. */
+static void a_mesh_that_turns(void **state)
+{
+    (void)state;
+    static const double from[2][3] = {{1.1, 0.6, 0.3}, {0.2, -1.4, 0.3}};
+    static const double to[2][3] = {{0.2, -1.4, 0.3}, {0.1, -1.2, 0.3}};
+    for (int through = 0; through < 2; through++) {
+        Field f = make_field(1, (unsigned[]){WHOLE}, NULL, 1);
+        size_t bytes = 3 * (size_t)f.system->vertex_count * sizeof *f.x;
+        double *x1 = malloc(bytes);
+        const BrioObstacle *o = &f.system->obstacle[0];
+        int32_t vertex, obstacle;
+        memcpy(f.x, from[!through], sizeof from[0]);
+        memcpy(x1, f.x, bytes);
+        memcpy(x1, to[!through], sizeof to[0]);
+        for (int64_t v = o->first; v < o->first + o->count; v++) {
+            x1[3 * v] = -f.x[3 * v + 1];
+            x1[3 * v + 1] = f.x[3 * v];
+        }
+        assert_int_equal(brio__colliders_passed(f.colliders, f.x, x1, &vertex, &obstacle), through);
+        free(x1);
+        free_field(&f);
+    }
 }
 
 /* How far obstacles go, in their smallest extents, if a point is in the box around their path. */
@@ -819,6 +849,7 @@ int main(void)
                                        cmocka_unit_test(a_point_that_comes_near),
                                        cmocka_unit_test(dents_count_by_parts),
                                        cmocka_unit_test(sweeps_of_a_mesh),
+                                       cmocka_unit_test(a_mesh_that_turns),
                                        cmocka_unit_test(ways_of_meshes),
                                        cmocka_unit_test(closed_surfaces),
                                        cmocka_unit_test(scripts_move_meshes)};
