@@ -483,19 +483,18 @@ static void targets_are_tracked(void **unused)
         }
 }
 
-static void compare(const char *a, const char *b, double tolerance)
+static void compare(const char *a, const char *b, const char *damping, double tolerance)
 {
     const char *names[2] = {a, b};
     double x[2][3 * 27], v[2][3 * 27], apart = 0;
     BrioLedger end[2];
     for (int k = 0; k < 2; k++) {
-        BrioSim *sim =
-            parse("brio: 1\ntime: {h: 1/500, end: 1}\nintegrator: %s\nsolver: {tol: "
-                  "1e-9}\ndamping: [{type: rayleigh, alpha: 0.5, beta: 0.001}]\nbodies:\n"
-                  "  - shape: {type: box, size: [1, 1, 1], cells: [2, 2, 2]}\n"
-                  "    material: {type: corotated, E: 1e4, nu: 0.3, rho: 1000}\n"
-                  "    velocity: {angular: [3, 6, 0]}\n",
-                  names[k]);
+        BrioSim *sim = parse("brio: 1\ntime: {h: 1/500, end: 1}\nintegrator: %s\nsolver: {tol: "
+                             "1e-9}\ndamping: [%s]\nbodies:\n"
+                             "  - shape: {type: box, size: [1, 1, 1], cells: [2, 2, 2]}\n"
+                             "    material: {type: corotated, E: 1e4, nu: 0.3, rho: 1000}\n"
+                             "    velocity: {angular: [3, 6, 0]}\n",
+                             names[k], damping);
         step(sim, 20);
         brio_sim_positions(sim, 0, x[k]);
         brio_sim_velocities(sim, 0, v[k]);
@@ -508,19 +507,160 @@ static void compare(const char *a, const char *b, double tolerance)
     print_message("%s and %s: %.1e apart, dissipated %.1e apart (relative), left unbalanced %.1e "
                   "and %.1e J\n",
                   a, b, apart, books, end[0].unfinished, end[1].unfinished);
+    assert_true(end[1].dissipated > 0);
     assert_true(apart <= tolerance && books <= tolerance);
     assert_true(fabs(end[0].unfinished - end[1].unfinished) <= 1e-12 * fabs(end[0].total));
 }
 
 /* Fixed alpha: 1 is backward Euler, 0 implicit midpoint, -1 forward Euler, with the same damping
- * booked. TOLERANCE 1e-12: round-off. */
+ * booked: of a matrix that a step keeps, and of strains at the pose of the step's own forces.
+ * TOLERANCE 1e-12: round-off. */
 static void fixed_alpha(void **unused)
 {
     (void)unused;
-    compare("{type: blend, alpha: 1}", "backward-euler", 1e-12);
-    compare("{type: blend, alpha: 0}", "implicit-midpoint", 1e-12);
-    compare("{type: blend, alpha: -1}", "forward-euler", 1e-12);
-    compare("{type: blend, alpha: 0, start: symplectic-euler}", "symplectic-euler", 1e-12);
+    static const char *const damping[] = {"{type: rayleigh, alpha: 0.5, beta: 0.001}",
+                                          "{type: strain-energy, beta: 0.001}"};
+    for (int k = 0; k < 2; k++) {
+        compare("{type: blend, alpha: 1}", "backward-euler", damping[k], 1e-12);
+        compare("{type: blend, alpha: 0}", "implicit-midpoint", damping[k], 1e-12);
+        compare("{type: blend, alpha: -1}", "forward-euler", damping[k], 1e-12);
+        compare("{type: blend, alpha: 0, start: symplectic-euler}", "symplectic-euler", damping[k],
+                1e-12);
+    }
+}
+
+/* What a step keeps for the next one, the potential at its end and the gradient there, is what it
+ * would compute: that of the last mixture, or from the balance of backward Euler's solve, which is
+ * taken as it is where the target is out of reach. TOLERANCE 1e-12 of the largest force: round-off
+ * of M v/h. */
+static void steps_keep_what_they_know(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {"{type: blend, start: symplectic-euler}", "blend"};
+    enum { N = 81 };
+    for (int i = 0; i < 2; i++) {
+        BrioSim *sim = parse(cube_scene, integrators[i], 12.0);
+        double worst = 0, gradient[N];
+        int whole = 0, mixed = 0;
+        assert_int_equal(sim->state->coordinates, N);
+        for (int n = 0; n < 60; n++) {
+            if (n % 20 == 10) sim->state->target *= 0.1;
+            step(sim, 1);
+            BrioLedger now = ledger(sim);
+            if (sim->state->memo[1] == 0) continue;    /* not known */
+            const double *kept = sim->state->past + N; /* behind the settled pose */
+            double P = brio_stepper_potential(sim->stepper, sim->state->q, now.time, gradient);
+            double size = 0, off = 0;
+            for (int k = 0; k < N; k++) {
+                size = brio__larger(size, fabs(gradient[k]));
+                off = brio__larger(off, fabs(gradient[k] - kept[k]));
+            }
+            worst = brio__larger(worst, off / size);
+            assert_true(fabs(sim->state->memo[0] - P) <= 1e-12 * fabs(P));
+            whole += now.alpha == 1, mixed += fabs(now.alpha) < 1;
+        }
+        print_message("%s: after %d mixtures and %d whole steps gradients are off by %.1e\n",
+                      integrators[i], mixed, whole, worst);
+        assert_true(worst < 1e-12 && mixed > 5 && whole > 5);
+        brio_sim_free(sim);
+    }
+}
+
+/* On attachments alone the energy is a parabola along every mixture, and the search's guesses are
+ * exact: with backward Euler the cubic of errors and slopes (its root to 2^-30), with forward
+ * Euler, whose end is not evaluated, the parabola through the first try. So the energy is met
+ * better than eps = 2e-8 asks for. TOLERANCES: 5e-9 of the energy, 2^-30 times slopes of a few
+ * energies; 1e-12, round-off. */
+static void first_guesses_are_exact(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(
+        "time: {h: 1/20}\ngravity: [0, 0, 0]\nintegrator: {type: blend, start: symplectic-euler, "
+        "eps: 2e-8, ground: 0}\nsolver: {tol: 1e-12}\nbodies:\n"
+        "  - shape: {type: line, length: 1, cells: 2}\n    kind: points\n"
+        "    material: {type: mass, vertex_mass: 1}\n    velocity: {linear: [1, 2, 3]}\n"
+        "    attach: [{vertices: [0], k: 100}, {vertices: [1], k: 70}, {vertices: [2], k: 30}]\n");
+    double worst[2] = {0, 0};
+    int roots[2] = {0, 0};
+    for (int n = 0; n < 400; n++) {
+        step(sim, 1);
+        BrioLedger now = ledger(sim);
+        if (now.alpha == 0 || fabs(now.alpha) >= 1) continue;
+        int forward = now.alpha < 0;
+        worst[forward] = brio__larger(worst[forward], fabs(now.total - now.target) / now.target);
+        roots[forward]++;
+    }
+    print_message("energy off by %.1e in %d steps with backward Euler, %.1e in %d with forward "
+                  "Euler\n",
+                  worst[0], roots[0], worst[1], roots[1]);
+    assert_true(roots[0] > 50 && roots[1] > 50);
+    assert_true(worst[0] < 5e-9 && worst[1] < 1e-12);
+    brio_sim_free(sim);
+}
+
+/* ---- the multiplier --------------------------------------------------------------------- */
+
+/* Newton's method for both equations finds the root that the search finds, as long as the motion is
+ * gentle: the same steps. Free flight is the start itself, in one iteration. TOLERANCE 1e-9 m:
+ * solver.tol times h, and eps of the energy. */
+static void multiplier_by_newton(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {
+        "{type: energy-lagrange, eps: 1e-12, ground: 0}",
+        "{type: energy-lagrange, eps: 1e-12, ground: 0, solve: newton}"};
+    for (int flies = 0; flies < 2; flies++) {
+        double x[2][12], mu = 0, off = 0;
+        BrioLedger end[2];
+        for (int k = 0; k < 2; k++) {
+            BrioSim *sim =
+                parse("time: {h: 1/20}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: "
+                      "1e-12}\nbodies:\n  - shape: {type: line, length: 3, cells: 3}\n    "
+                      "material: {type: hooke, k: 100, vertex_mass: 0.5}\n    velocity: {%s}\n",
+                      integrators[k], flies ? "linear: [1, 2, 3]" : "angular: [0, 1, 4]");
+            for (int n = 0; n < 20; n++) {
+                step(sim, 1);
+                end[k] = ledger(sim);
+                mu = brio__larger(mu, fabs(end[k].alpha));
+                if (flies) assert_in_range(end[k].iterations, k, 1);
+                off = brio__larger(off, fabs(end[k].total - end[k].target));
+            }
+            brio_sim_positions(sim, 0, x[k]);
+            brio_sim_free(sim);
+        }
+        double apart = 0;
+        for (int i = 0; i < 12; i++) apart = brio__larger(apart, fabs(x[0][i] - x[1][i]));
+        print_message("search and newton: %.1e m apart, mu up to %.1e, energy off by %.1e of %.2f "
+                      "J\n",
+                      apart, mu, off, end[1].total);
+        assert_true(apart < 1e-9 && off < 1e-11 * end[1].total);
+        assert_true(flies ? mu < 1e-12 : mu > 1e-4);
+    }
+}
+
+/* The settled pose is found once, before the first step, and stays in the history while points
+ * move: a mass hangs m g/k below its point. TOLERANCE 1e-9 m: solver.tol in a step of 1 s. */
+static void settled_pose_is_kept(void **unused)
+{
+    (void)unused;
+    static const char *const integrators[] = {"blend", "energy-lagrange"};
+    for (int i = 0; i < 2; i++) {
+        BrioSim *sim =
+            parse("time: {h: 1/50}\ngravity: [0, -10, 0]\nintegrator: %s\nsolver: {tol: 1e-10}\n"
+                  "bodies:\n  - shape: {type: line, length: 1, cells: 1}\n    kind: points\n"
+                  "    material: {type: mass, vertex_mass: 2}\n    attach: [{vertices: [0, 1], k: "
+                  "50, point: [3, 1, 0], script: {velocity: [1, 0, 0]}}]\n",
+                  integrators[i]);
+        for (int n = 0; n < 10; n++) {
+            step(sim, 1);
+            const double *rest = sim->state->past;
+            for (int k = 0; k < 6; k++) {
+                double expected = k % 3 == 0 ? 3 : k % 3 == 1 ? 1 - 2 * 10 / 50. : 0;
+                assert_true(fabs(rest[k] - expected) < 1e-9);
+            }
+        }
+        brio_sim_free(sim);
+    }
 }
 
 /* Where implicit midpoint cannot be solved but backward Euler can, backward Euler's step is taken
@@ -602,6 +742,10 @@ int main(void)
         cmocka_unit_test(blend_keeps_the_energy),
         cmocka_unit_test(targets_are_tracked),
         cmocka_unit_test(fixed_alpha),
+        cmocka_unit_test(steps_keep_what_they_know),
+        cmocka_unit_test(first_guesses_are_exact),
+        cmocka_unit_test(multiplier_by_newton),
+        cmocka_unit_test(settled_pose_is_kept),
         cmocka_unit_test(midpoint_that_fails),
         cmocka_unit_test(shifted_scene),
     };
