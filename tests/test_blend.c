@@ -529,6 +529,43 @@ static void fixed_alpha(void **unused)
     }
 }
 
+/* In between a step is the mixture of two: positions and velocities alike. The ledger has alpha
+ * with its sign. TOLERANCE 1e-10: solver.tol in m/s, and times h. */
+static void fixed_mixtures(void **unused)
+{
+    (void)unused;
+    static const double alphas[] = {-1, -0.75, -0.25, 0, 0.5, 0.875, 1};
+    static const char *const ends[] = {"forward-euler", "implicit-midpoint", "backward-euler"};
+    enum { N = 81 };
+    double q[3][N], v[3][N];
+    for (int k = 0; k < 3; k++) {
+        BrioSim *sim = parse(cube_scene, ends[k], 3.0);
+        sim->stepper->solver->options.tol = 1e-11;
+        step(sim, 1);
+        memcpy(q[k], sim->state->q, sizeof q[k]);
+        memcpy(v[k], sim->state->v, sizeof v[k]);
+        brio_sim_free(sim);
+    }
+    for (size_t i = 0; i < BRIO_COUNT(alphas); i++) {
+        char integrator[64];
+        double size = fabs(alphas[i]), apart = 0;
+        int other = alphas[i] < 0 ? 0 : 2;
+        snprintf(integrator, sizeof integrator, "{type: blend, alpha: %g}", alphas[i]);
+        BrioSim *sim = parse(cube_scene, integrator, 3.0);
+        sim->stepper->solver->options.tol = 1e-11;
+        step(sim, 1);
+        for (int k = 0; k < N; k++) {
+            double pose = (1 - size) * q[1][k] + size * q[other][k];
+            double speed = (1 - size) * v[1][k] + size * v[other][k];
+            apart = brio__larger(apart, fabs(sim->state->q[k] - pose));
+            apart = brio__larger(apart, fabs(sim->state->v[k] - speed));
+        }
+        assert_true(apart < 1e-10);
+        assert_true(ledger(sim).alpha == alphas[i]);
+        brio_sim_free(sim);
+    }
+}
+
 /* What a step keeps for the next one, the potential at its end and the gradient there, is what it
  * would compute: that of the last mixture, or from the balance of backward Euler's solve, which is
  * taken as it is where the target is out of reach. TOLERANCE 1e-12 of the largest force: round-off
@@ -638,6 +675,25 @@ static void multiplier_by_newton(void **unused)
     }
 }
 
+/* Each of the two says what it did where it may not do enough. */
+static void multiplier_that_fails(void **unused)
+{
+    (void)unused;
+    for (int newton = 0; newton < 2; newton++) {
+        BrioSim *sim = parse("time: {h: 1/5}\ngravity: [0, 0, 0]\nintegrator: {type: "
+                             "energy-lagrange, solve: %s, ground: 0}\nsolver: {max_iterations: 1, "
+                             "max_halvings: 0, tol: 1e-9}\nbodies:\n"
+                             "  - shape: {type: line, length: 3, cells: 3}\n"
+                             "    material: {type: hooke, k: 100, vertex_mass: 0.5}\n"
+                             "    velocity: {angular: [0, 1, 4]}\n",
+                             newton ? "newton" : "search");
+        assert_int_equal(brio_sim_step(sim, NULL), BRIO_NOT_CONVERGED);
+        const char *said = strstr(brio_sim_reason(sim), "multiplier did not converge");
+        assert_int_equal(said != NULL, newton);
+        brio_sim_free(sim);
+    }
+}
+
 /* The settled pose is found once, before the first step, and stays in the history while points
  * move: a mass hangs m g/k below its point. TOLERANCE 1e-9 m: solver.tol in a step of 1 s. */
 static void settled_pose_is_kept(void **unused)
@@ -742,7 +798,9 @@ int main(void)
         cmocka_unit_test(blend_keeps_the_energy),
         cmocka_unit_test(targets_are_tracked),
         cmocka_unit_test(fixed_alpha),
+        cmocka_unit_test(fixed_mixtures),
         cmocka_unit_test(steps_keep_what_they_know),
+        cmocka_unit_test(multiplier_that_fails),
         cmocka_unit_test(first_guesses_are_exact),
         cmocka_unit_test(multiplier_by_newton),
         cmocka_unit_test(settled_pose_is_kept),
