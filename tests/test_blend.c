@@ -635,6 +635,28 @@ static void first_guesses_are_exact(void **unused)
     brio_sim_free(sim);
 }
 
+/* With a fixed number of iterations backward Euler goes on until its energy is low enough, but
+ * never beyond `be_iterations`: here for a target that is out of reach. */
+static void iterations_have_a_limit(void **unused)
+{
+    (void)unused;
+    for (int limit = 1; limit < 12; limit++) {
+        BrioSim *sim =
+            parse("time: {h: 1/30}\ngravity: [0, 0, 0]\nintegrator: {type: blend, ground: 0, "
+                  "be_iterations: %d}\nsolver: {type: local-global, iterations: 5}\nbodies:\n"
+                  "  - shape: {type: grid, cells_x: 3, cells_z: 3}\n"
+                  "    material: {type: hooke, k: 500, vertex_mass: 0.01}\n"
+                  "    velocity: {angular: [0, 2, 5]}\n",
+                  limit);
+        sim->state->target = 1e-3 * ledger(sim).total;
+        step(sim, 1);
+        BrioLedger l = ledger(sim);
+        assert_true(l.alpha == 1 && l.total > l.target);
+        assert_int_equal(l.iterations, 5 + limit);
+        brio_sim_free(sim);
+    }
+}
+
 /* ---- the multiplier --------------------------------------------------------------------- */
 
 /* Newton's method for both equations finds the root that the search finds, as long as the motion is
@@ -800,6 +822,7 @@ int main(void)
         cmocka_unit_test(fixed_alpha),
         cmocka_unit_test(fixed_mixtures),
         cmocka_unit_test(steps_keep_what_they_know),
+        cmocka_unit_test(iterations_have_a_limit),
         cmocka_unit_test(multiplier_that_fails),
         cmocka_unit_test(first_guesses_are_exact),
         cmocka_unit_test(multiplier_by_newton),
