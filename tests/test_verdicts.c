@@ -440,9 +440,9 @@ static BrioSim *more_springs(const char *body, const char *rest, BrioScene **sce
     return sim;
 }
 
-#define PULLED(v, x)                                                                           \
-    "      - {vertices: [" #v "], k: 400, point: [" #x ", 0.3, 0], script: {velocity: [0, 3, " \
-                                                       "0]}}\n"
+#define PULLED(v, x)                                                         \
+    "      - {vertices: [" #v "], k: 400, point: [" #x ", 0.3, 0], script: " \
+    "{velocity: [0, 3, 0]}}\n"
 #define ATTACHED PULLED(0, 0) PULLED(1, 0.5) PULLED(2, 1)
 
 /* Attachments count where the body is not stretched, with anchors moved by the way: here across
