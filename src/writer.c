@@ -85,25 +85,52 @@ void brio__folder_close(BrioFolder *folder)
 
 /* ---- files that grow -------------------------------------------------------------------- */
 
-BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t length,
-                             BrioWriter *writer, BrioError *error)
+/* Whether the file begins with these bytes. Their hash is filled in if it is not known. */
+static BrioStatus check_extent(const BrioFolder *folder, const char *name, int fd,
+                               BrioExtent *extent, BrioError *error)
 {
-    *writer = (BrioWriter){.folder = folder, .name = name};
-    int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (length > 0 ? 0 : O_CREAT);
-    int fd = openat(folder->fd, name, flags, 0666);
-    if (fd < 0) return brio__write_failed(folder, name, errno, error);
-    if (length > 0) {
-        struct stat info;
-        if (fstat(fd, &info) == 0 && info.st_size < length) {
-            close(fd);
+    char buffer[65536];
+    uint64_t hash = BRIO_HASH_START;
+    int64_t at = 0;
+    while (at < extent->length) {
+        int64_t left = extent->length - at;
+        size_t room = left < (int64_t)sizeof buffer ? (size_t)left : sizeof buffer;
+        ssize_t got = pread(fd, buffer, room, at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return brio__error(error, BRIO_ERROR_FILE, "cannot read %s/%s: %s", folder->path, name,
+                               strerror(errno));
+        if (got == 0)
             return brio__error(error, BRIO_ERROR_INPUT,
                                "%s/%s has %lld bytes and the checkpoint %lld: it was changed after "
                                "the run; start again with --force",
-                               folder->path, name, (long long)info.st_size, (long long)length);
-        }
+                               folder->path, name, (long long)at, (long long)extent->length);
+        hash = brio__hash(hash, buffer, (size_t)got);
+        at += got;
     }
-    writer->length = length;
-    if (ftruncate(fd, writer->length) || lseek(fd, writer->length, SEEK_SET) < 0 ||
+    if (extent->hash && extent->hash != hash)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%s/%s was changed after the run; put the file back as it was, or start "
+                           "again with --force",
+                           folder->path, name);
+    extent->hash = hash;
+    return BRIO_OK;
+}
+
+BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, BrioExtent from,
+                             BrioWriter *writer, BrioError *error)
+{
+    *writer = (BrioWriter){.folder = folder, .name = name};
+    int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (from.length > 0 ? 0 : O_CREAT);
+    int fd = openat(folder->fd, name, flags, 0666);
+    if (fd < 0) return brio__write_failed(folder, name, errno, error);
+    BrioStatus status = check_extent(folder, name, fd, &from, error);
+    if (status != BRIO_OK) {
+        close(fd);
+        return status;
+    }
+    writer->written = from;
+    if (ftruncate(fd, from.length) || lseek(fd, from.length, SEEK_SET) < 0 ||
         !(writer->file = fdopen(fd, "w"))) {
         int reason = errno;
         close(fd);
@@ -122,7 +149,8 @@ BrioStatus brio__writer_put(BrioWriter *writer, const char *text, size_t size, B
 {
     errno = writer->reason;
     if (writer->reason || fwrite(text, 1, size, writer->file) != size) return failed(writer, error);
-    writer->length += (int64_t)size;
+    writer->written.length += (int64_t)size;
+    writer->written.hash = brio__hash(writer->written.hash, text, size);
     return BRIO_OK;
 }
 

@@ -1,7 +1,7 @@
 /* Files in the folder of a run.
  *
- * A BrioWriter is a file that grows: its length is known, so that a checkpoint can hold it, and it
- * can be opened again at a given length. A replacement is a file written under a temporary name and
+ * A BrioWriter is a file that grows: its length and a hash of its bytes are known, so that a
+ * checkpoint can hold them, and it can be opened again at that length. A replacement is a file written under a temporary name and
  * renamed when it is whole: at any moment the old or the new one is there, never a part. Names are
  * relative to the folder and links are not followed, so that nothing is written outside. Every
  * failure is told once, with the system's reason. */
@@ -28,16 +28,23 @@ BrioStatus brio__no_folder(const char *out, BrioError *error);
 BrioStatus brio__write_failed(const BrioFolder *folder, const char *name, int reason,
                               BrioError *error);
 
+/* The first bytes of a file. */
+typedef struct BrioExtent {
+    int64_t length; /* 0: there is no file yet */
+    uint64_t hash;  /* brio__hash of them; 0: not known */
+} BrioExtent;
+
 typedef struct BrioWriter {
     const BrioFolder *folder;
     const char *name;
-    FILE *file; /* NULL: not open */
-    int64_t length;
-    int reason; /* errno of the first failure, 0: none */
+    FILE *file;         /* NULL: not open */
+    BrioExtent written; /* all of it */
+    int reason;         /* errno of the first failure, 0: none */
 } BrioWriter;
 
-/* An empty file (length 0), or an existing one cut to a length; it is an error if it is shorter. */
-BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t length,
+/* An empty file (length 0), or an existing one cut to a length; it is an error if it is shorter or
+ * begins with other bytes. */
+BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, BrioExtent from,
                              BrioWriter *writer, BrioError *error);
 BrioStatus brio__writer_put(BrioWriter *writer, const char *text, size_t size, BrioError *error);
 /* Everything is on the disk when it returns. */

@@ -351,6 +351,31 @@ static void full_disk(void **state)
     remove_tree("full");
 }
 
+/* A single byte of a table or of the motion that is not what the run wrote: nothing is appended. */
+static void each_table_is_checked(void)
+{
+    const char *const names[] = {"energy.csv", "probes.csv", "motion.bin"};
+    for (size_t i = 0; i < BRIO_COUNT(names); i++) {
+        char path[64], expected[200];
+        size_t size = 0;
+        snprintf(path, sizeof path, "damaged/%s", names[i]);
+        char *bytes = read_all(path, &size);
+        assert_non_null(bytes);
+        bytes[size / 2] ^= 1;
+        write_bytes(path, bytes, size);
+        const Outcome *o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--resume");
+        assert_int_equal(o->code, 2);
+        snprintf(expected, sizeof expected,
+                 "%s was changed after the run; put the file back as it was, or start again with "
+                 "--force\n",
+                 path);
+        assert_string_equal(o->err, expected);
+        bytes[size / 2] ^= 1;
+        write_bytes(path, bytes, size);
+        free(bytes);
+    }
+}
+
 static void damaged_checkpoints(void **state)
 {
     (void)state;
@@ -379,6 +404,7 @@ static void damaged_checkpoints(void **state)
     }
     write_bytes("damaged/checkpoint", good, size);
     free(good);
+    each_table_is_checked();
     assert_int_equal(truncate("damaged/energy.csv", 100), 0);
     o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--resume");
     assert_int_equal(o->code, 2);

@@ -39,23 +39,38 @@ static void files_that_grow(void **state)
     (void)state;
     BrioWriter w;
     BrioError error = {0};
-    assert_int_equal(brio__writer_open(&folder, "table", 0, &w, &error), BRIO_OK);
+    assert_int_equal(brio__writer_open(&folder, "table", (BrioExtent){0}, &w, &error), BRIO_OK);
     assert_int_equal(brio__writer_put(&w, "one\ntwo\n", 8, &error), BRIO_OK);
-    assert_int_equal(w.length, 8);
+    assert_int_equal(w.written.length, 8);
+    assert_true(w.written.hash == brio__hash(BRIO_HASH_START, "one\ntwo\n", 8));
     assert_int_equal(brio__writer_sync(&w, &error), BRIO_OK);
     assert_file("table", "one\ntwo\n");
     assert_int_equal(brio__writer_put(&w, "lost", 4, &error), BRIO_OK);
     brio__writer_cut(&w, 8);
     assert_file("table", "one\ntwo\n");
-    assert_int_equal(brio__writer_open(&folder, "table", 4, &w, &error), BRIO_OK);
+    BrioExtent four = {4, brio__hash(BRIO_HASH_START, "one\n", 4)};
+    assert_int_equal(brio__writer_open(&folder, "table", four, &w, &error), BRIO_OK);
     assert_int_equal(brio__writer_put(&w, "2\n", 2, &error), BRIO_OK);
+    BrioExtent six = w.written;
+    assert_true(six.length == 6 && six.hash == brio__hash(BRIO_HASH_START, "one\n2\n", 6));
     brio__writer_close(&w);
     assert_file("table", "one\n2\n");
-    assert_int_equal(brio__writer_open(&folder, "table", 7, &w, &error), BRIO_ERROR_INPUT);
+    write_text("out/inner/table", "one\n3\n and more");
+    assert_int_equal(brio__writer_open(&folder, "table", six, &w, &error), BRIO_ERROR_INPUT);
+    assert_string_equal(error.message, "out/inner/table was changed after the run; put the file "
+                                       "back as it was, or start again with --force");
+    assert_file("table", "one\n3\n and more");
+    error = (BrioError){0};
+    six.hash = 0; /* not known: as it is */
+    assert_int_equal(brio__writer_open(&folder, "table", six, &w, &error), BRIO_OK);
+    assert_true(w.written.hash == brio__hash(BRIO_HASH_START, "one\n3\n", 6));
+    brio__writer_close(&w);
+    BrioExtent seven = {.length = 7};
+    assert_int_equal(brio__writer_open(&folder, "table", seven, &w, &error), BRIO_ERROR_INPUT);
     assert_string_equal(error.message, "out/inner/table has 6 bytes and the checkpoint 7: it was "
                                        "changed after the run; start again with --force");
     error = (BrioError){0};
-    assert_int_equal(brio__writer_open(&folder, "nothing", 7, &w, &error), BRIO_ERROR_FILE);
+    assert_int_equal(brio__writer_open(&folder, "nothing", seven, &w, &error), BRIO_ERROR_FILE);
     assert_string_equal(error.message, "cannot write out/inner/nothing: No such file or directory");
 }
 
@@ -158,8 +173,9 @@ static void checkpoint_round_trip(void **state)
     double times[] = {0, 0.1, 0.25};
     BrioCheckpoint c = {.scene = 42,
                         .isa = "some",
-                        .energy_length = 7,
-                        .probes_length = 8,
+                        .energy = {7, 70},
+                        .probes = {8, 80},
+                        .motion = {9, 90},
                         .frames_passed = 9,
                         .frame_count = 3,
                         .frame_time = times};
@@ -183,7 +199,8 @@ static void checkpoint_round_trip(void **state)
     assert_int_equal(d.frame_count, 3);
     assert_memory_equal(d.frame_time, times, sizeof times);
     assert_int_equal(d.totals.solve.iterations, 77);
-    assert_int_equal(d.energy_length, 7);
+    assert_true(d.energy.length == 7 && d.probes.length == 8 && d.motion.length == 9);
+    assert_true(d.energy.hash == 70 && d.probes.hash == 80 && d.motion.hash == 90);
     brio__free(d.frame_time);
 
     /* another scene, and a file that any single byte may have changed in: refused, the state

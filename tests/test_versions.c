@@ -29,6 +29,9 @@ static size_t make_old(char *bytes, size_t size)
     enum { STEPS = AT + 5 * 8, LENGTHS = 3 * 8 }; /* format 6: rejected, shortest, longest */
     memmove(bytes + STEPS, bytes + STEPS + LENGTHS, size - STEPS - LENGTHS);
     size -= LENGTHS;
+    enum { TABLES = STEPS + 6 * 8, HASHES = 3 * 8 }; /* format 7, after three counts and lengths */
+    memmove(bytes + TABLES, bytes + TABLES + HASHES, size - TABLES - HASHES);
+    size -= HASHES;
     /* and the state ended before what is known of automatic steps */
     put_version(bytes, size, 3u << 16 | (uint32_t)offsetof(BrioState, next_h));
     return size;

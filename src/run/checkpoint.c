@@ -14,7 +14,7 @@
 static const char letters[8] = "brio-ckp";
 /* A state of another shape is another version. docs/formats.md has the policy: what the version
  * before wrote is read. */
-enum { FORMAT = 6, OLDEST = 3, VERSION = FORMAT << 16 | sizeof(BrioState) };
+enum { FORMAT = 7, OLDEST = 3, VERSION = FORMAT << 16 | sizeof(BrioState) };
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene -------------------------------------------------------------------- */
@@ -298,9 +298,14 @@ static void visit_counts(Stream *s, BrioCheckpoint *c)
     VISIT(s, c->totals.sessions);
     VISIT(s, c->totals.initial_energy);
     VISIT(s, c->totals.last_energy);
-    VISIT(s, c->energy_length);
-    VISIT(s, c->probes_length);
-    VISIT(s, c->motion_length);
+    VISIT(s, c->energy.length);
+    VISIT(s, c->probes.length);
+    VISIT(s, c->motion.length);
+    if (!s->reading || s->format >= 7) {
+        VISIT(s, c->energy.hash);
+        VISIT(s, c->probes.hash);
+        VISIT(s, c->motion.hash);
+    }
     VISIT(s, c->motion_stride);
     VISIT(s, c->frames_passed);
     VISIT(s, c->frame_count);

@@ -28,11 +28,11 @@ typedef struct BrioCheckpoint {
     uint64_t scene; /* brio__scene_hash */
     char isa[16];   /* other instruction sets give other last bits */
     BrioRunTotals totals;
-    int64_t energy_length, probes_length; /* bytes; 0: not begun */
-    int64_t motion_length, motion_stride; /* of the motion: bytes; every Nth instant */
-    int64_t frames_passed;                /* instants k/fps, written or not */
-    int64_t frame_count;                  /* frames written */
-    double *frame_time;                   /* of each of them */
+    BrioExtent energy, probes, motion; /* of their files */
+    int64_t motion_stride;             /* every Nth instant */
+    int64_t frames_passed;             /* instants k/fps, written or not */
+    int64_t frame_count;               /* frames written */
+    double *frame_time;                /* of each of them */
 } BrioCheckpoint;
 
 /* Of the scene as it was resolved, meshes and initial state included; without time.end, so that a

@@ -58,7 +58,7 @@ static BrioStatus check_energy(const char *out, const BrioScene *scene, BrioSim 
                                const BrioCheckpoint *c, BrioError *error)
 {
     BrioLedger l;
-    if (c->energy_length == 0 || sim->state->step % scene->energy_every) return BRIO_OK;
+    if (c->energy.length == 0 || sim->state->step % scene->energy_every) return BRIO_OK;
     brio_sim_ledger(sim, &l);
     double scale = l.kinetic + fabs(l.elastic) + fabs(l.gravity) + fabs(l.attachment);
     if (fabs(l.total - c->totals.last_energy) <= 1e-6 * scale) return BRIO_OK;

@@ -151,7 +151,7 @@ static BrioStatus put_row(BrioRecord *r, const BrioLedger *ledger, BrioError *er
 
 BrioStatus brio__record_step(BrioRecord *r, const BrioLedger *ledger, BrioError *error)
 {
-    if ((double)r->moved.length + (double)r->motion->frame_bytes > BRIO_MOTION_MAX)
+    if ((double)r->moved.written.length + (double)r->motion->frame_bytes > BRIO_MOTION_MAX)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "the motion has reached its largest size, %.0f MB",
                            BRIO_MOTION_MAX / 1e6);
@@ -177,15 +177,15 @@ BrioStatus brio__record_step(BrioRecord *r, const BrioLedger *ledger, BrioError 
 
 static BrioStatus open_tables(BrioRecord *r, BrioError *error)
 {
-    BRIO_CHECK(brio__writer_open(&r->folder, "energy.csv", 0, &r->energy, error));
+    BRIO_CHECK(brio__writer_open(&r->folder, "energy.csv", (BrioExtent){0}, &r->energy, error));
     BRIO_CHECK(brio__energy_head(&r->energy, r->sim, error));
     if (r->scene->probe_count) {
-        BRIO_CHECK(brio__writer_open(&r->folder, "probes.csv", 0, &r->probes, error));
+        BRIO_CHECK(brio__writer_open(&r->folder, "probes.csv", (BrioExtent){0}, &r->probes, error));
         BRIO_CHECK(brio__probes_head(&r->probes, r->scene, error));
     }
     char *bytes = NULL;
     size_t size;
-    BRIO_CHECK(brio__writer_open(&r->folder, BRIO_MOTION_NAME, 0, &r->moved, error));
+    BRIO_CHECK(brio__writer_open(&r->folder, BRIO_MOTION_NAME, (BrioExtent){0}, &r->moved, error));
     if (brio__motion_head(r->motion, &bytes, &size) != BRIO_OK) return brio__no_memory(error);
     BrioStatus status = brio__writer_put(&r->moved, bytes, size, error);
     free(bytes);

@@ -279,9 +279,9 @@ static BrioStatus save(Run *run, BrioError *error)
     BRIO_CHECK(brio__partition_agree(run->partition,
                                      run->energy.file ? sync_outputs(run, error) : BRIO_OK));
     if (run->energy.file) {
-        next.energy_length = run->energy.length;
-        next.probes_length = run->probes.length;
-        next.motion_length = run->moved.length;
+        next.energy = run->energy.written;
+        next.probes = run->probes.written;
+        next.motion = run->moved.written;
     }
     next.totals.solve = run->sim->stepper->solver->totals;
     next.totals.wall = run->earlier + brio__seconds() - run->start;
@@ -329,14 +329,12 @@ static BrioStatus open_outputs(Run *run, BrioError *error)
         if (run->is_root) remove_later_frames(run);
     }
     if (!run->is_root) return BRIO_OK;
-    BRIO_CHECK(
-        brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
+    BRIO_CHECK(brio__writer_open(&run->folder, "energy.csv", c->energy, &run->energy, error));
     if (run->scene->probe_count)
-        BRIO_CHECK(
-            brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
+        BRIO_CHECK(brio__writer_open(&run->folder, "probes.csv", c->probes, &run->probes, error));
     if (run->scene->motion)
-        BRIO_CHECK(brio__writer_open(&run->folder, BRIO_MOTION_NAME, c->motion_length, &run->moved,
-                                     error));
+        BRIO_CHECK(
+            brio__writer_open(&run->folder, BRIO_MOTION_NAME, c->motion, &run->moved, error));
     return BRIO_OK;
 }
 
@@ -363,7 +361,7 @@ static BrioStatus write_heads(Run *run, BrioError *error)
 static BrioStatus begin(Run *run, BrioError *error)
 {
     BrioCheckpoint *c = &run->checkpoint;
-    bool fresh = c->energy_length == 0;
+    bool fresh = c->energy.length == 0;
     if (!run->result->resumed) BRIO_CHECK(save(run, error));
     /* makes the folder of frames, */
     BRIO_CHECK(
@@ -549,9 +547,9 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
         snprintf(r->reason, sizeof r->reason, "%s",
                  error && error->message[0] ? error->message : brio_status_text(status));
     if (status == BRIO_ERROR_FILE) {
-        brio__writer_cut(&run->energy, run->checkpoint.energy_length);
-        brio__writer_cut(&run->probes, run->checkpoint.probes_length);
-        brio__writer_cut(&run->moved, run->checkpoint.motion_length);
+        brio__writer_cut(&run->energy, run->checkpoint.energy.length);
+        brio__writer_cut(&run->probes, run->checkpoint.probes.length);
+        brio__writer_cut(&run->moved, run->checkpoint.motion.length);
     }
     run->checkpoint.totals.wall = run->earlier + brio__seconds() - run->start;
     run->peak = peak_memory();
@@ -648,7 +646,7 @@ static BrioStatus prepare(Run *run, BrioError *error)
         run->time_room = run->frames_saved = c->frame_count;
         run->sim->stepper->solver->totals = c->totals.solve;
         run->checkpoint_step = run->sim->state->step;
-        run->result->complete_before = c->energy_length > 0 && is_done(run);
+        run->result->complete_before = c->energy.length > 0 && is_done(run);
         run->explosion.sane_step = run->sim->state->step;
         run->explosion.sane_time = run->sim->state->time;
     }
