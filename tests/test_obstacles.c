@@ -637,6 +637,19 @@ static void dents_count_by_parts(void **state)
     free_field(&fine);
 }
 
+/* A sphere of radius 0.5 m whose outside is within. */
+static BrioMesh *hollow_ball(void)
+{
+    BrioMesh *mesh;
+    assert_int_equal(brio_mesh_shape("sphere", NULL, &mesh, NULL), BRIO_OK);
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        int32_t kept = mesh->triangle[3 * t];
+        mesh->triangle[3 * t] = mesh->triangle[3 * t + 1];
+        mesh->triangle[3 * t + 1] = kept;
+    }
+    return mesh;
+}
+
 /* In a hollow ball of triangles several faces, edges and vertices are closest at once: faces minus
  * edges plus vertices are 1 (Euler), and they are more than in a corner of walls. */
 static void bowls_count_once(void **state)
@@ -648,12 +661,7 @@ static void bowls_count_once(void **state)
     BrioMesh *mesh;
     int64_t count;
     int most = 0;
-    assert_int_equal(brio_mesh_shape("sphere", NULL, &mesh, NULL), BRIO_OK);
-    for (int64_t t = 0; t < mesh->triangle_count; t++) { /* outside becomes inside */
-        int32_t kept = mesh->triangle[3 * t];
-        mesh->triangle[3 * t] = mesh->triangle[3 * t + 1];
-        mesh->triangle[3 * t + 1] = kept;
-    }
+    mesh = hollow_ball();
     def.mesh = mesh;
     assert_int_equal(brio_builder_obstacle(builder, &def, NULL), BRIO_OK);
     brio_mesh_free(mesh);
@@ -677,6 +685,54 @@ static void bowls_count_once(void **state)
     }
     assert_true(most > 12);
     free_field(&f);
+}
+
+/* Friction in a bowl is mu times the normal force, however many parts push: of a point over a
+ * vertex of the bowl, where they are eleven. TOLERANCE 2 %: the normal force grows by a part in a
+ * hundred while the point moves by v h. */
+static void friction_in_a_bowl(void **state)
+{
+    (void)state;
+    BrioMesh *mesh = hollow_ball();
+    FILE *file = fopen("bowl.obj", "w");
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        fprintf(file, "v %.17g %.17g %.17g\n", mesh->x[3 * v], mesh->x[3 * v + 1],
+                mesh->x[3 * v + 2]);
+    for (int64_t t = 0; t < mesh->triangle_count; t++)
+        fprintf(file, "f %d %d %d\n", mesh->triangle[3 * t] + 1, mesh->triangle[3 * t + 1] + 1,
+                mesh->triangle[3 * t + 2] + 1);
+    fclose(file);
+    double n[3], along[3], axis[3] = {0.3, 0.5, 0.7}, v[3], x[3];
+    for (int r = 0; r < 3; r++) n[r] = -2 * mesh->x[r];
+    brio__cross3(n, axis, along);
+    brio_mesh_free(mesh);
+    for (int r = 0; r < 3; r++) {
+        x[r] = -(0.5 - 0.04) * n[r];
+        v[r] = 0.1 * along[r] / brio__norm3(along);
+    }
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim = parse(
+            "time: {h: 1/1000, end: 1}\ngravity: [0, 0, 0]\nintegrator: backward-euler\n"
+            "solver: %s\ncontact: {type: penalty, dhat: 0.05, kappa: 10, mu: 0.3, epsv: 1e-4}\n"
+            "obstacles: [{type: mesh, mesh: bowl.obj}]\nbodies:\n"
+            "  - {shape: {type: line, length: 1e-9, cells: 1}, kind: points,\n"
+            "     material: {type: mass, vertex_mass: 1}}\n",
+            k ? "{type: local-global, iterations: 100}" : "newton");
+        double across = 0, slowed = 0;
+        for (int i = 0; i < 2; i++)
+            for (int r = 0; r < 3; r++) {
+                sim->state->q[3 * i + r] = x[r];
+                sim->state->v[3 * i + r] = v[r];
+            }
+        assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
+        for (int r = 0; r < 3; r++) {
+            across += sim->state->v[r] * n[r];
+            slowed += (v[r] - sim->state->v[r]) * v[r] / 0.1;
+        }
+        print_message("pushed by %.4g m/s, slowed by %.4g\n", across, slowed);
+        assert_true(across > 5e-5 && fabs(slowed - 0.3 * across) < 0.02 * 0.3 * across);
+        brio_sim_free(sim);
+    }
 }
 
 /* Where the way from a to b first meets the cube [-1, 1]^3 from outside, or leaves it: 0: nowhere;
@@ -914,6 +970,7 @@ int main(void)
                                        cmocka_unit_test(a_point_that_comes_near),
                                        cmocka_unit_test(dents_count_by_parts),
                                        cmocka_unit_test(bowls_count_once),
+                                       cmocka_unit_test(friction_in_a_bowl),
                                        cmocka_unit_test(sweeps_of_a_mesh),
                                        cmocka_unit_test(a_mesh_that_turns),
                                        cmocka_unit_test(ways_of_meshes),

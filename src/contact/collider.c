@@ -728,6 +728,21 @@ const BrioHit *brio__colliders_find(BrioColliders *c, const double *x, double re
     return c->hit;
 }
 
+double brio__hits_share(const BrioHit *hit, const BrioHit *end, double dhat, const BrioHit **next)
+{
+    double all[3] = {0, 0, 0}, pushed[3] = {0, 0, 0};
+    const BrioHit *h = hit;
+    for (; h < end && h->vertex == hit->vertex && h->obstacle == hit->obstacle; h++)
+        for (int r = 0; r < 3; r++) {
+            double force = h->weight * (dhat - h->d) * h->n[r];
+            all[r] += force;
+            if (h->weight > 0) pushed[r] += force;
+        }
+    *next = h;
+    double size = brio__norm3(pushed);
+    return h == hit + 1 || size == 0 ? 1 : brio__norm3(all) / size;
+}
+
 void brio__hit_curvature(const BrioHit *hit, const double *x, double C[9])
 {
     int zero = 0, at[3] = {0}, used = 0;
