@@ -565,13 +565,15 @@ static int count_vertex(const View *v, int32_t vertex)
     return count;
 }
 
+/* In the order of their keys, which does not depend on the tree. */
 static void add_part(Parts *parts, int64_t key, int32_t t, int count, const double w[4])
 {
     if (count == 0 || key == parts->own || parts->count > PARTS) return;
-    if (parts->count++ == PARTS) return;
-    Part *part = &parts->part[parts->count - 1];
-    *part = (Part){.key = key, .triangle = t, .count = count};
-    memcpy(part->w, w, sizeof part->w);
+    int i = parts->count++;
+    if (i == PARTS) return;
+    for (; i > 0 && parts->part[i - 1].key > key; i--) parts->part[i] = parts->part[i - 1];
+    parts->part[i] = (Part){.key = key, .triangle = t, .count = count};
+    memcpy(parts->part[i].w, w, sizeof parts->part[i].w);
 }
 
 /* A triangle, and those of its edges and vertices that belong to it. */
@@ -590,12 +592,6 @@ static void count_triangle(const View *v, int32_t t, Parts *parts)
         if (m->vertex_owner[i] == t && brio__distance3(v->p, v->x + 3 * (int64_t)a) < v->reach)
             add_part(parts, m->triangles + m->edges + i, t, count_vertex(v, i), corner);
     }
-}
-
-static int compare_parts(const void *a, const void *b)
-{
-    const Part *p = a, *q = b;
-    return (p->key > q->key) - (p->key < q->key);
 }
 
 /* The other parts that count around a point whose closest one is `hit`, of `triangle`. Where they
@@ -620,8 +616,6 @@ static void find_parts(const View *v, int32_t triangle, const BrioHit *hit, Part
         stack[depth++] = at + 1;
     }
     if (parts->count > PARTS) parts->count = 0;
-    /* in an order that does not depend on the tree */
-    qsort(parts->part, (size_t)parts->count, sizeof *parts->part, compare_parts);
 }
 
 /* The hits of the other parts of a point; `out` may be NULL, to count them. */
