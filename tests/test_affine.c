@@ -450,6 +450,8 @@ static void bouncing(void **unused)
                       "most %+.1e J of %.3f above the start\n",
                       names[i], top[i][0], top[i][1], top[i][2], min, max, first.total);
         assert_true(min > 0);
+        /* alone it touches nothing: one search finds that out */
+        assert_int_equal(sim->stepper->solver->totals.searches, 1);
         brio_sim_free(sim);
     }
     assert_true(top[0][0] > 0.85 && top[0][1] > 0.7 && top[0][1] > top[1][1]);

@@ -522,13 +522,27 @@ static bool meets_itself(const BrioSystem *s, const BrioSurfacePart *part)
            !(s->excluded && s->excluded[part->owner * owners + part->owner]);
 }
 
+static bool may_meet(const BrioSystem *s, const BrioSurfacePart *p, const BrioSurfacePart *q)
+{
+    int owners = s->body_count + s->obstacle_count;
+    return (p->moves || q->moves) && !(s->excluded && s->excluded[p->owner * owners + q->owner]);
+}
+
 static bool parts_meet(const BrioBroad *b, int i, int j)
 {
-    const BrioSystem *s = b->system;
     const BrioSurfacePart *p = &b->surface->part[i], *q = &b->surface->part[j];
-    int owners = s->body_count + s->obstacle_count;
-    return (p->moves || q->moves) && nodes_overlap(b, p->root, q->root) &&
-           !(s->excluded && s->excluded[p->owner * owners + q->owner]);
+    return nodes_overlap(b, p->root, q->root) && may_meet(b->system, p, q);
+}
+
+bool brio__broad_may_touch(const BrioBroad *b)
+{
+    const BrioSurface *s = b->surface;
+    for (int i = 0; i < s->part_count; i++) {
+        if (meets_itself(b->system, &s->part[i])) return true;
+        for (int j = 0; j < i; j++)
+            if (may_meet(b->system, &s->part[i], &s->part[j])) return true;
+    }
+    return false;
 }
 
 static void add_parts(BrioBroad *b, int i, int j)

@@ -33,6 +33,8 @@ typedef struct BrioBroad BrioBroad;
 BrioStatus brio__broad_create(const BrioSystem *system, bool vertices,
                               const BrioEnergy *const energy[BRIO_CANDIDATES], BrioBroad **broad);
 void brio__broad_free(BrioBroad *broad);
+/* Whether there is anything that may touch: of one affine body, or of obstacles alone, nothing. */
+bool brio__broad_may_touch(const BrioBroad *broad);
 
 /* What is looked for: pairs that come nearer than `reach` on x + [0,1] dx (dx may be NULL), or on
  * a motion along which every vertex stays within `margin` of that one. */

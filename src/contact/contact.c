@@ -36,6 +36,7 @@ struct BrioContact {
      * from + t way, t in [0,1] the same for all */
     double *from, *way;
     bool complete;          /* there is one */
+    bool alone;             /* nothing can ever touch: one search finds that out */
     int64_t longest;        /* the component of `way` that is largest */
     double reach;           /* how far apart candidates may be */
     double margin, spacing; /* spacing: the mean length of edges at rest */
@@ -135,6 +136,7 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
         status = c->step ? brio__features_create(&c->features, surface, surface->primitive_count)
                          : BRIO_ERROR_MEMORY;
     }
+    if (status == BRIO_OK) c->alone = !brio__broad_may_touch(c->broad);
     if (status == BRIO_OK)
         *contact = c;
     else
@@ -247,6 +249,7 @@ static void search(BrioContact *c, const double *param, const double *x, const d
 /* Candidates that hold all pairs that come within reach on x + [0,1] dx. */
 static void ensure(BrioContact *c, const double *param, const double *x, const double *dx)
 {
+    if (c->alone && c->complete) return;
     if (!c->complete || c->reach != reach_of(c, param) || !covered(c, x, NULL) ||
         (dx && !covered(c, x, dx)))
         search(c, param, x, dx);
