@@ -342,8 +342,8 @@ static void write_page(Page *p, const Entry *entry, int count)
     heading(p, 1, "The papers, reproduced");
     paragraph(
         p, "Every table and figure that brio runs again, with the paper's figure, brio's, the "
-           "limit and the verdict. Made by brio reproduce --all --report FOLDER. Each experiment "
-           "says its processor time, its day and its commit.");
+           "limit and the verdict. Made by brio reproduce with --report FOLDER, all at once or one "
+           "by one: each experiment says its processor time, its day and its commit.");
     paragraph(p, "met: within the limit. missed: not. refuted: a statement of the paper that does "
                  "not hold; docs/errata.md derives what holds instead. Without a verdict: a number "
                  "for information.");
