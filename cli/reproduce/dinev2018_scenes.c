@@ -248,7 +248,7 @@ REPRODUCTION(dinev2018_scenes){
         "has the work done. blend has its default, `be_iterations: 64`: backward Euler's "
         "iterations "
         "go on until its energy is below the target. The paper's algorithm, with one iteration, is "
-        "judged beside it. --fine adds 600 frames of blend on the meshes that ship.",
+        "judged too. --fine adds 600 frames of blend on the meshes that ship.",
     .chosen = "all scenes; 10 % and 2.5 times",
     .minutes = 4,
     .run = energy,
