@@ -444,6 +444,8 @@ static int reproduce(Report *r)
         brio__json_text(json, "commit", reproduction_commit());
         brio__json_text(json, "date", date);
         if (r->fine) brio__json_text(json, "with", "--fine");
+        brio__json_text(json, "summary", r->what->summary);
+        if (r->what->about) brio__json_text(json, "about", r->what->about);
         if (r->what->chosen) brio__json_text(json, "chosen", r->what->chosen);
         brio__json_open(json, "lines", '[');
     }

@@ -319,16 +319,26 @@ static void missed(Page *p, const Entry *entry, int count)
     table_end(p);
 }
 
+/* What was said of a result when it was made; older results have only today's words. */
+static const char *words_of(const Entry *entry, const char *key, const char *today)
+{
+    const char *text = text_of(entry->root, key);
+    return text[0] ? text : today;
+}
+
 static void one(Page *p, const Entry *entry)
 {
-    char text[1024];
+    char text[2048];
     if (!entry->root) return;
-    heading(p, 3, entry->what->name);
-    snprintf(text, sizeof text, "%s (%s).", entry->what->summary, entry->what->paper);
+    const Reproduction *what = entry->what;
+    const char *about = words_of(entry, "about", what->about);
+    const char *chosen = words_of(entry, "chosen", what->chosen);
+    heading(p, 3, what->name);
+    snprintf(text, sizeof text, "%s (%s).", words_of(entry, "summary", what->summary), what->paper);
     paragraph(p, text);
-    if (entry->what->about) paragraph(p, entry->what->about);
-    if (entry->what->chosen) {
-        snprintf(text, sizeof text, "Chosen by us: %s.", entry->what->chosen);
+    if (about) paragraph(p, about);
+    if (chosen) {
+        snprintf(text, sizeof text, "Chosen by us: %s.", chosen);
         paragraph(p, text);
     }
     origin_of(entry, text, sizeof text);
