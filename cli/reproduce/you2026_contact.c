@@ -7,7 +7,7 @@ enum { CURVE = 400 };
 
 /* ---- figure 12: dice -------------------------------------------------------------------- */
 
-enum { DICE = 8, MOST_VERTICES = 125 };
+enum { DICE = 8, DIE_VERTICES = 125 };
 
 static BrioSim *dice(Report *r, const char *integrator, double rate)
 {
@@ -51,8 +51,8 @@ typedef struct Roll {
 static void pose(const BrioSim *sim, int die, double centre[3], double *turning)
 {
     const int n = (int)brio_body_vertices(brio_sim_system(sim), die);
-    double x[3 * MOST_VERTICES], v[3 * MOST_VERTICES], mean[3] = {0}, spin[3] = {0}, square = 0;
-    if (n > MOST_VERTICES) abort();
+    double x[3 * DIE_VERTICES], v[3 * DIE_VERTICES], mean[3] = {0}, spin[3] = {0}, square = 0;
+    if (n > DIE_VERTICES) abort();
     brio_sim_positions(sim, die, x);
     brio_sim_velocities(sim, die, v);
     for (int k = 0; k < 3; k++) centre[k] = 0;
