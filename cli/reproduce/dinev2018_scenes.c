@@ -177,7 +177,8 @@ static void judge_blend(Report *r, const Scene *what, double rest, int64_t frame
     report_number(r, NAN, k.max, "  largest of a frame");
 }
 
-/* blend on the mesh that ships, which is near the paper's in size. */
+/* blend on the mesh that ships, which is near the paper's in size. On the cloth of 100 x 100 cells
+ * backward Euler needs more than 64 iterations. */
 static void judge_shipped(Report *r, const Scene *what)
 {
     enum { FRAMES = 600 };
@@ -190,8 +191,11 @@ static void judge_shipped(Report *r, const Scene *what)
     double rest = settled(r, &whole, FRAMES);
     if (isnan(rest)) return;
     describe(r, &whole, rest, FRAMES);
-    if (run_scene(r, &whole, rest, FRAMES, "blend", 10, &k))
-        judge_energy(r, &k, FRAMES, "blend", 10);
+    if (!run_scene(r, &whole, rest, FRAMES, "blend", 10, &k)) return;
+    judge_energy(r, &k, FRAMES, "blend", 10);
+    if (k.max_second <= 1.1 && k.max <= 2.5) return;
+    if (run_scene(r, &whole, rest, FRAMES, "{type: blend, be_iterations: 1000}", 10, &k))
+        judge_energy(r, &k, FRAMES, "blend, be_iterations: 1000", 10);
 }
 
 /* What the paper says of other methods. */
@@ -248,7 +252,8 @@ REPRODUCTION(dinev2018_scenes){
         "has the work done. blend has its default, `be_iterations: 64`: backward Euler's "
         "iterations "
         "go on until its energy is below the target. The paper's algorithm, with one iteration, is "
-        "judged too. --fine adds 600 frames of blend on the meshes that ship.",
+        "judged too. --fine adds 600 frames of blend on the meshes that ship, and runs them with "
+        "be_iterations: 1000 where 64 do not suffice.",
     .chosen = "all scenes; 10 % and 2.5 times",
     .minutes = 4,
     .run = energy,
