@@ -27,7 +27,7 @@ commit.
 met: within the limit. missed: not. refuted: a statement of the paper that does not hold;
 docs/errata.md derives what holds instead. Without a verdict: a number for information.
 """
-ORIGIN = re.compile(r"^(\d+) met, (\d+) missed, (\d+) refuted; ([^;]+);", re.M)
+ORIGIN = re.compile(r"^(\d+) met, (\d+) missed, (\d+) refuted; ([^;,]+)[;,]", re.M)
 
 
 def table(name, macro):
