@@ -6,7 +6,7 @@ those of cli/reproduce/causes.def.
 
     brio reproduce dinev2018-fig8 --report folder
     docs/merge_reproduction.py folder
-    docs/merge_reproduction.py --check      # whether the tables at the top are those of the sections
+    docs/merge_reproduction.py --check     # are the tables at the top those of the sections?
 """
 import pathlib
 import re
