@@ -143,6 +143,18 @@ static bool may_begin(const char *word, size_t length)
     return !isdigit((unsigned char)word[0]) || (word[length - 1] != '.' && word[length - 1] != ')');
 }
 
+/* The length of the first word and of those after it that may not begin a line. */
+static size_t together(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    for (;;) {
+        const char *next = text + length + strspn(text + length, " ");
+        size_t more = strcspn(next, " ");
+        if (!*next || may_begin(next, more)) return length;
+        length = (size_t)(next - text) + more;
+    }
+}
+
 /* Markdown in lines of at most 100 columns, where words allow it. */
 static void paragraph(Page *p, const char *text)
 {
@@ -152,7 +164,7 @@ static void paragraph(Page *p, const char *text)
     }
     for (size_t column = 0; *text; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");
-        if (column && column + 1 + length > 100 && may_begin(text, length)) {
+        if (column && column + 1 + together(text) > 100 && may_begin(text, length)) {
             fputc('\n', p->file);
             column = 0;
         } else if (column) {
