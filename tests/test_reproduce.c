@@ -162,13 +162,15 @@ static void page(void **state)
     free(md);
     /* one result is renewed; the others, of another commit too, stay on the page */
     write_text("all/gentle2025-cloth.json",
-               "{\"commit\": \"older\", \"lines\": [], \"met\": 7, \"missed\": 0, "
-               "\"refuted\": 0, \"seconds\": 1, \"cpu_seconds\": 3}");
+               "{\"commit\": \"older\", \"about\": \"As it was then.\", \"lines\": [], "
+               "\"met\": 7, \"missed\": 0, \"refuted\": 0, \"seconds\": 1, "
+               "\"cpu_seconds\": 3}");
     o = BRIO("reproduce", "gentle2025-phase", "--report", "all");
     assert_int_equal(o->code, 0);
     md = read_all("all/reproduction.md", NULL);
     assert_non_null(md);
     assert_non_null(strstr(md, "7 met, 0 missed, 0 refuted; 3.0 s; commit older."));
+    assert_non_null(strstr(md, "As it was then."));
     assert_non_null(strstr(md, "| forward Euler moves out in every step |"));
     assert_non_null(strstr(md, "| you2026-table1 | a \\| b <c> | 1.5 |  |  | not known |"));
     free(md);
@@ -176,11 +178,42 @@ static void page(void **state)
     brio__tree_free(list);
 }
 
+/* --fine --resume takes the figures of an interrupted program and runs what is missing. */
+static void resumed(void **state)
+{
+    static const char part[] = "stiff ball, affine";
+    (void)state;
+    assert_int_equal(mkdir("night", 0777), 0);
+    write_text(
+        "night/stored.def",
+        "STORED(\"you2026-table1-contact\", \"stiff ball, affine, BDF2, 1/3000: kept\", 0.125, "
+        "\"2001-02-03\", \"then\")\n"
+        "STORED(\"you2026-table1-contact\", \"stiff ball, affine, BDF2, 1/3000: iterations\", "
+        "77, \"2001-02-03\", \"then\")\n"
+        "STORED(\"you2026-table1-contact\", \"stiff ball, affine, BDF2, 1/3000: seconds\", 5, "
+        "\"2001-02-03\", \"then\")\n");
+    const Outcome *o = BRIO("reproduce", "you2026-table1-contact", "--only", part, "--fine",
+                            "--resume", "-o", "night");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "seconds (stored 2001-02-03, then)"));
+    char *all = read_all("night/stored.def", NULL);
+    assert_non_null(all);
+    assert_non_null(strstr(all, "stiff ball, affine, A-search, 1/120: seconds"));
+    const char *first = strstr(all, "BDF2, 1/3000: seconds");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "BDF2, 1/3000: seconds"));
+    free(all);
+    o = BRIO("reproduce", "you2026-table1-contact", "--resume");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "--resume needs --report FOLDER, or --fine and -o FOLDER"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errata),       cmocka_unit_test(results), cmocka_unit_test(usage),
-        cmocka_unit_test(scene_absent), cmocka_unit_test(tables),  cmocka_unit_test(page),
+        cmocka_unit_test(resumed), cmocka_unit_test(errata),       cmocka_unit_test(results),
+        cmocka_unit_test(usage),   cmocka_unit_test(scene_absent), cmocka_unit_test(tables),
+        cmocka_unit_test(page),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -80,6 +80,7 @@ static double settled(Report *r, const Scene *what, int64_t frames)
 typedef struct Kept {
     int64_t frames; /* fewer than asked for: it exploded */
     double mean, min_second, max_second, min, max, last_second;
+    double iterations; /* mean per frame */
 } Kept;
 
 static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, double h,
@@ -101,6 +102,7 @@ static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, doub
         if (!(ratio < 100)) break;
         k.frames = n;
         k.mean += ratio / (double)frames;
+        k.iterations += (double)now.iterations / (double)frames;
         k.min = fmin(k.min, ratio);
         k.max = brio__larger(k.max, ratio);
         second += ratio / (double)per_second;
@@ -162,12 +164,38 @@ static void judge_blend(Report *r, const Scene *what, double rest, int64_t frame
 {
     static const char printed[] = "blend, one iteration of backward Euler as printed: largest mean";
     Kept k;
-    if (run_scene(r, what, rest, frames, "blend", 10, &k)) judge_energy(r, &k, frames, "blend", 10);
+    if (run_scene(r, what, rest, frames, "blend", 10, &k)) {
+        judge_energy(r, &k, frames, "blend", 10);
+        report_number(r, NAN, k.iterations, "  local/global iterations per frame, of both steps");
+    }
     if (!run_scene(r, what, rest, frames, "{type: blend, be_iterations: 1}", 10, &k)) return;
     if (what->printed_fails)
         report_erratum(r, 1, k.max_second, 0.1, "%s", printed);
     else
         report_bound(r, k.max_second, 0.9, 1.1, "%s", printed);
+    report_number(r, NAN, k.min_second, "  least mean over a second");
+    report_number(r, NAN, k.max, "  largest of a frame");
+}
+
+/* blend on the mesh that ships, which is near the paper's in size. On the cloth of 100 x 100 cells
+ * backward Euler needs more than 64 iterations. */
+static void judge_shipped(Report *r, const Scene *what)
+{
+    enum { FRAMES = 600 };
+    Scene whole = *what;
+    Kept k;
+    int count = 0;
+    for (int i = 0; i < 3; i++) whole.set[i] = NULL;
+    for (int i = 0; i < 3 && what->set[i]; i++) /* all but the mesh */
+        if (!strncmp(what->set[i], "contact", strlen("contact"))) whole.set[count++] = what->set[i];
+    double rest = settled(r, &whole, FRAMES);
+    if (isnan(rest)) return;
+    describe(r, &whole, rest, FRAMES);
+    if (!run_scene(r, &whole, rest, FRAMES, "blend", 10, &k)) return;
+    judge_energy(r, &k, FRAMES, "blend", 10);
+    if (k.max_second <= 1.1 && k.max <= 2.5) return;
+    if (run_scene(r, &whole, rest, FRAMES, "{type: blend, be_iterations: 1000}", 10, &k))
+        judge_energy(r, &k, FRAMES, "blend, be_iterations: 1000", 10);
 }
 
 /* What the paper says of other methods. */
@@ -194,7 +222,7 @@ static void judge_others(Report *r, const Scene *what, double rest, int64_t fram
 
 static void energy(Report *r)
 {
-    int64_t frames = report_fine(r) ? 5000 : 600;
+    const int64_t frames = report_fine(r) ? 5000 : 600;
     for (size_t i = 0; i < BRIO_COUNT(scenes); i++) {
         const Scene *what = &scenes[i];
         double rest = settled(r, what, frames);
@@ -206,6 +234,7 @@ static void energy(Report *r)
                 judge_energy(r, &k, frames, "a-search", iterations);
         judge_blend(r, what, rest, frames);
         judge_others(r, what, rest, frames);
+        if (report_fine(r) && what->set[0]) judge_shipped(r, what);
     }
 }
 
@@ -220,7 +249,11 @@ REPRODUCTION(dinev2018_scenes){
         "keep the mean energy "
         "over every second within 10 % of its target and every frame below 2.5 times it. Energies "
         "count from the settled state. Where something is moved from outside, the target "
-        "has the work done.",
+        "has the work done. blend has its default, `be_iterations: 64`: backward Euler's "
+        "iterations "
+        "go on until its energy is below the target. The paper's algorithm, with one iteration, is "
+        "judged too. --fine adds 600 frames of blend on the meshes that ship, and runs them with "
+        "be_iterations: 1000 where 64 do not suffice.",
     .chosen = "all scenes; 10 % and 2.5 times",
     .minutes = 4,
     .run = energy,

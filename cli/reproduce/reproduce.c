@@ -39,7 +39,7 @@ struct Report {
     BrioJson *json;  /* NULL: none is written */
     bool words;      /* lines for people on the standard output */
     const char *out; /* folder for files, or NULL */
-    bool force, fine;
+    bool force, fine, resume;
     const char *only; /* part of a heading: other parts are left out; NULL: all of them */
     int parts;        /* that were run */
     int met, missed, refuted;
@@ -303,8 +303,46 @@ static const struct {
 #undef STORED
     {NULL, NULL, NAN, NULL, NULL}};
 
+/* A line of a file stored.def. */
+typedef struct Figure {
+    char reproduction[64], key[160], date[32], commit[64];
+    double value;
+} Figure;
+
+/* The figure in FOLDER/stored.def, the last of that key. */
+static bool stored_in_folder(const Report *r, const char *key, Figure *found)
+{
+    char path[4096], text[1024];
+    bool any = false;
+    if (!r->resume || !r->fine || !r->out) return false;
+    snprintf(path, sizeof path, "%s/stored.def", r->out);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(text, sizeof text, file)) {
+        Figure f;
+        if (sscanf(text, "STORED(\"%63[^\"]\", \"%159[^\"]\", %lf, \"%31[^\"]\", \"%63[^\"]\")",
+                   f.reproduction, f.key, &f.value, f.date, f.commit) == 5 &&
+            !strcmp(f.reproduction, r->what->name) && !strcmp(f.key, key)) {
+            *found = f;
+            any = true;
+        }
+    }
+    if (file) fclose(file);
+    return any;
+}
+
+bool report_is_done(const Report *r, const char *key)
+{
+    Figure f;
+    return stored_in_folder(r, key, &f);
+}
+
 double report_stored(Report *r, double paper, const char *key, const char *what)
 {
+    Figure f;
+    if (stored_in_folder(r, key, &f)) {
+        report_number(r, paper, f.value, "%s (stored %s, %s)", what, f.date, f.commit);
+        return f.value;
+    }
     for (int i = 0; stored[i].key; i++)
         if (!strcmp(stored[i].reproduction, r->what->name) && !strcmp(stored[i].key, key)) {
             report_number(r, paper, stored[i].value, "%s (stored %s, %s)", what, stored[i].date,
@@ -406,6 +444,8 @@ static int reproduce(Report *r)
         brio__json_text(json, "commit", reproduction_commit());
         brio__json_text(json, "date", date);
         if (r->fine) brio__json_text(json, "with", "--fine");
+        brio__json_text(json, "summary", r->what->summary);
+        if (r->what->about) brio__json_text(json, "about", r->what->about);
         if (r->what->chosen) brio__json_text(json, "chosen", r->what->chosen);
         brio__json_open(json, "lines", '[');
     }
@@ -467,7 +507,7 @@ static BrioStatus reproduce_into(Report *r, BrioFolder *folder, int *result, Bri
 
 /* One of them, or all if r->what is NULL, and the page of what the folder then holds. The page is
  * renewed after each one, and --resume keeps those that this commit has made already. */
-static int reproduce_page(Report *r, bool resume)
+static int reproduce_page(Report *r)
 {
     BrioFolder folder = {.fd = -1};
     BrioError error = {0};
@@ -479,7 +519,7 @@ static int reproduce_page(Report *r, bool resume)
         r->what = reproduction_at(i);
         snprintf(name, sizeof name, "%s.json", r->what->name);
         if (only && r->what != only) continue;
-        if (resume && reproduction_is_done(r->out, name)) continue;
+        if (r->resume && reproduction_is_done(r->out, name)) continue;
         status = reproduce_into(r, &folder, &result, &error);
         if (result == EXIT_USAGE) break;
         if (result != EXIT_DONE) exit = EXIT_FAILED;
@@ -510,7 +550,7 @@ static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_reproduce, .argc = argc, .argv = argv, .at = 1};
     const char *name = NULL;
-    bool as_json = false, all = false, resume = false;
+    bool as_json = false, all = false;
     const char *page = NULL;
     Report r = {0};
     int option, exit;
@@ -523,7 +563,7 @@ static int run(int argc, char **argv)
         case JSON: as_json = true; break;
         case ALL: all = true; break;
         case REPORT: page = a.value; break;
-        case RESUME: resume = true; break;
+        case RESUME: r.resume = true; break;
         case THREADS:
             if (!read_count(a.command, "--threads", a.value, 4096, &threads)) return EXIT_USAGE;
             brio_set_threads((int)threads);
@@ -551,8 +591,10 @@ static int run(int argc, char **argv)
     if (page) {
         r.out = page;
         r.force = true; /* plots of an earlier time, in a folder that the user named for them */
-        return reproduce_page(&r, resume);
+        return reproduce_page(&r);
     }
+    if (r.resume && !(r.fine && r.out))
+        return usage_error(a.command, "--resume needs --report FOLDER, or --fine and -o FOLDER");
     if (r.only && !r.what->parts)
         return usage_error(a.command, "%s has no parts to choose from; remove --only", name);
     BrioJson json = {.file = stdout};
@@ -576,9 +618,10 @@ static const Option options[] = {
     [REPORT] = {"--report", 0, "FOLDER",
                 "Write results, plots and one page of all claims there. With a NAME: run that one, "
                 "and keep the other results of the folder."},
-    [RESUME] = {"--resume", 'r', NULL,
-                "With --all: keep results of this version that are already "
-                "in FOLDER."},
+    [RESUME] =
+        {"--resume", 'r', NULL,
+         "With --report: keep results of this version that are already in FOLDER. With --fine: "
+         "keep long runs whose figures are in FOLDER/stored.def."},
     [JSON] = {"--json", 0, NULL, "As JSON."},
     [THREADS] = {"--threads", 0, "N", "Number of threads; the results do not depend on it."},
     {0}};
@@ -588,16 +631,18 @@ static const char *name_at(int i) { return reproduction_at(i) ? reproduction_at(
 const Command command_reproduce = {
     .name = "reproduce",
     .summary = "Compare a table or figure of a paper with our numbers.",
-    .synopsis =
-        "[list]\nNAME [-o FOLDER] [--fine] [--only WORDS]\nNAME --report FOLDER [--fine]\n--all "
-        "--report FOLDER [--resume] [--fine]",
-    .about = "Repeats the experiment and prints the paper's figure next to ours, with the "
-             "tolerance and a verdict for each line. The exit code is 1 if a line is missed, and "
-             "2 if a scene that it needs is not there. The first lines say which values the paper "
-             "leaves out and how we found them; \"Chosen "
-             "by us\" names what the paper does not state. \"refuted\" marks a statement of a "
-             "paper that does not hold; docs/errata.md derives what holds instead. Figures of runs "
-             "of hours are stored with date and commit; --fine runs them again.",
+    .synopsis = "[list]\nNAME [-o FOLDER] [--fine] [--resume] [--only WORDS]\nNAME --report FOLDER "
+                "[--fine] "
+                "[--resume]\n--all --report FOLDER [--resume] [--fine]",
+    .about =
+        "Repeats the experiment and prints the paper's figure next to ours, with the "
+        "tolerance and a verdict for each line. The exit code is 1 if a line is missed, and "
+        "2 if a scene that it needs is not there. The first lines say which values the paper "
+        "leaves out and how we found them; \"Chosen "
+        "by us\" names what the paper does not state. \"refuted\" marks a statement of a "
+        "paper that does not hold; docs/errata.md derives what holds instead. Figures of runs "
+        "of hours are stored with date and commit; --fine runs them again, and with --resume goes "
+        "on where it was interrupted.",
     .options = options,
     .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce "
                 "shinya2004-regions -o plots",

@@ -92,8 +92,11 @@ void report_perturb(BrioSim *sim, int start, double speed);
 /* A figure of a run that takes long, with its date and commit, without a verdict; a note if there
  * is none. Returns it, or NAN. */
 double report_stored(Report *report, double paper, const char *key, const char *what);
-/* With --fine and -o: notes a figure for stored.def. */
+/* With --fine and -o: notes a figure in FOLDER/stored.def. */
 void report_store(Report *report, const char *key, double value);
+/* With --fine, -o and --resume: whether FOLDER/stored.def has this figure, of a program that was
+ * interrupted. report_stored takes it from there, with its date and commit. */
+bool report_is_done(const Report *report, const char *key);
 
 /* A file (plot, table) in the folder that the user gave with -o; NULL, without complaint, if none
  * was given. The caller closes it with report_close. */

@@ -143,6 +143,18 @@ static bool may_begin(const char *word, size_t length)
     return !isdigit((unsigned char)word[0]) || (word[length - 1] != '.' && word[length - 1] != ')');
 }
 
+/* The length of the first word and of those after it that may not begin a line. */
+static size_t together(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    for (;;) {
+        const char *next = text + length + strspn(text + length, " ");
+        size_t more = strcspn(next, " ");
+        if (!*next || may_begin(next, more)) return length;
+        length = (size_t)(next - text) + more;
+    }
+}
+
 /* Markdown in lines of at most 100 columns, where words allow it. */
 static void paragraph(Page *p, const char *text)
 {
@@ -152,7 +164,7 @@ static void paragraph(Page *p, const char *text)
     }
     for (size_t column = 0; *text; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");
-        if (column && column + 1 + length > 100 && may_begin(text, length)) {
+        if (column && column + 1 + together(text) > 100 && may_begin(text, length)) {
             fputc('\n', p->file);
             column = 0;
         } else if (column) {
@@ -319,16 +331,26 @@ static void missed(Page *p, const Entry *entry, int count)
     table_end(p);
 }
 
+/* What was said of a result when it was made; older results have only today's words. */
+static const char *words_of(const Entry *entry, const char *key, const char *today)
+{
+    const char *text = text_of(entry->root, key);
+    return text[0] ? text : today;
+}
+
 static void one(Page *p, const Entry *entry)
 {
-    char text[1024];
+    char text[2048];
     if (!entry->root) return;
-    heading(p, 3, entry->what->name);
-    snprintf(text, sizeof text, "%s (%s).", entry->what->summary, entry->what->paper);
+    const Reproduction *what = entry->what;
+    const char *about = words_of(entry, "about", what->about);
+    const char *chosen = words_of(entry, "chosen", what->chosen);
+    heading(p, 3, what->name);
+    snprintf(text, sizeof text, "%s (%s).", words_of(entry, "summary", what->summary), what->paper);
     paragraph(p, text);
-    if (entry->what->about) paragraph(p, entry->what->about);
-    if (entry->what->chosen) {
-        snprintf(text, sizeof text, "Chosen by us: %s.", entry->what->chosen);
+    if (about) paragraph(p, about);
+    if (chosen) {
+        snprintf(text, sizeof text, "Chosen by us: %s.", chosen);
         paragraph(p, text);
     }
     origin_of(entry, text, sizeof text);
@@ -342,8 +364,8 @@ static void write_page(Page *p, const Entry *entry, int count)
     heading(p, 1, "The papers, reproduced");
     paragraph(
         p, "Every table and figure that brio runs again, with the paper's figure, brio's, the "
-           "limit and the verdict. Made by brio reproduce --all --report FOLDER. Each experiment "
-           "says its processor time, its day and its commit.");
+           "limit and the verdict. Made by brio reproduce with --report FOLDER, all at once or one "
+           "by one: each experiment says its processor time, its day and its commit.");
     paragraph(p, "met: within the limit. missed: not. refuted: a statement of the paper that does "
                  "not hold; docs/errata.md derives what holds instead. Without a verdict: a number "
                  "for information.");

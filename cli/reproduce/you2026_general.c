@@ -54,7 +54,7 @@ static Bounce bounce(Report *r, double c, double h, const char *integrator, cons
 }
 
 /* All nine cells with one method; their mean distance from the paper's at 1/30000, cells that end
- * early counting as 1. `energy`: likewise of the last energy from the first. */
+ * early counting as 1. `energy`: the largest distance of the last energy from the first. */
 static double bar_columns(Report *r, const char *name, const char *integrator, double *energy)
 {
     double off = 0;
@@ -73,7 +73,7 @@ static double bar_columns(Report *r, const char *name, const char *integrator, d
                 report_note(r, "%s: ends at %.3f s, energy up to %.3g times the first", what,
                             b.time, b.highest);
             off += (b.finished ? fabs(b.speed - fine) : 1) / 9;
-            *energy += (b.finished ? fabs(b.kept - 1) : 1) / 9;
+            *energy = brio__larger(*energy, b.finished ? fabs(b.kept - 1) : 1);
         }
     return off;
 }
@@ -129,12 +129,10 @@ static void general(Report *r)
         off[k] = bar_columns(r, tableaus[k].name, integrator[k], &energy[k]);
     }
     report_section(r, "nine cells of table 2: mean distance of the speed from A-1's at 1/30000 s");
+    for (int k = 0; k < TABLEAUS; k++) report_number(r, NAN, off[k], "%s", tableaus[k].name);
     for (int k = 0; k < TABLEAUS; k++)
-        report_number(r, NAN, off[k], "%s (energy at the end off by %.4f)", tableaus[k].name,
-                      energy[k]);
-    for (int k = 0; k < TABLEAUS; k++)
-        report_bound(r, energy[k], 0, 0.02, "%s: mean distance of the last energy from the first",
-                     tableaus[k].name);
+        report_bound(r, energy[k], 0, 0.05,
+                     "%s: largest distance of the last energy from the first", tableaus[k].name);
     for (int k = 1; k < TABLEAUS; k++)
         report_bound(r, off[k], 0, off[EULER], "%s: speeds no farther off than over backward Euler",
                      tableaus[k].name);
@@ -149,7 +147,7 @@ REPRODUCTION(you2026_general){
         "The bar is that of you2026-table2. A run ends when its energy is 100 times the first "
         "or a step fails; such cells count with a distance of 1. The adjoint of SDIRK3 couples "
         "its stages.",
-    .chosen = "the tableaus; the box of the orders; the bound of 0.02 on energies",
+    .chosen = "the tableaus; the box of the orders; the bound of 0.05 on energies",
     .minutes = 3,
     .run = general,
 };

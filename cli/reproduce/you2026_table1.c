@@ -21,7 +21,8 @@ typedef struct Row {
     /* 1: rest is where all bodies are set down by the first distance from the floor; NAN: where
      * they settle */
     double drop;
-    double part; /* s: how long its first part is, which is run where the whole takes hours */
+    double part;   /* s: how long its first part is, which is run where the whole takes hours */
+    double ground; /* J: what decays lead to, which is then rest; NAN: `drop` says what rest is */
     Run run[MAX_RUNS];
 } Row;
 
@@ -64,6 +65,7 @@ static const Row rows[] = {
      {NULL},
      NAN,
      0,
+     NAN,
      {SEARCH(30, 27.6, 902, false), BDF2(30, 20.3, 661, false), BLEND(30, false),
       BDF2(60, 28.3, 1203, false), BDF2(1500, 160.0, 16143, true)}},
     {"stiff square",
@@ -72,6 +74,7 @@ static const Row rows[] = {
      {NULL},
      NAN,
      0,
+     NAN,
      {SEARCH(30, 43.8, 1500, false), BDF2(30, 27.3, 822, false), BLEND(30, false),
       BDF2(60, 43.0, 1349, false), BDF2(1500, 282.8, 30000, true)}},
     {"twisted bar",
@@ -80,6 +83,7 @@ static const Row rows[] = {
      {NULL},
      NAN,
      0,
+     NAN,
      {SEARCH(30, 113.5, 947, false), BDF2(30, 60.8, 409, false), BLEND(30, true),
       BDF2(90, 98.6, 1546, true), BDF2(1500, 184.5, 1632, true)}},
     {"suspended armadillo",
@@ -92,6 +96,7 @@ static const Row rows[] = {
       "bodies.0.fix=[{box: [[-1, 0.42, -1], [1, 1, 1]]}]", "probes=[]"},
      NAN,
      0,
+     NAN,
      {SEARCH(30, 1458.7, 1870, false), BDF2(30, 396.6, 453, false), BLEND(30, true),
       BDF2(300, 1020.9, 5750, true)}},
     {"soft ball",
@@ -100,6 +105,7 @@ static const Row rows[] = {
      {NULL},
      1,
      0,
+     NAN,
      {SEARCH(120, 75.0, 2681, false), BDF2(120, 36.3, 868, false), BDF2(600, 137.5, 8342, true),
       BDF2(3000, 581.8, 60097, true)}},
     {"medium ball",
@@ -108,6 +114,7 @@ static const Row rows[] = {
      {NULL},
      1,
      0,
+     NAN,
      {SEARCH(120, 68.3, 1683, false), BDF2(120, 34.6, 423, false), BDF2(600, 163.8, 6955, true),
       BDF2(3000, 516.2, 32637, true)}},
     {"stiff ball",
@@ -116,6 +123,7 @@ static const Row rows[] = {
      {NULL},
      1,
      0,
+     NAN,
      {SEARCH(120, 94.2, 2391, false), BDF2(120, 37.3, 326, false), BDF2(600, 213.5, 5739, true),
       BDF2(3000, 657.6, 30674, true)}},
     {"stiff ball, affine",
@@ -124,14 +132,16 @@ static const Row rows[] = {
      {NULL},
      1,
      0,
+     NAN,
      {SEARCH(120, 224.9, 8902, false), BDF2(120, 48.4, 1221, false), BDF2(600, 227.7, 6064, false),
-      BDF2(3000, 1252.8, 32514, true)}},
+      BDF2(3000, 1252.8, 32514, false)}},
     {"membrane",
      "membrane",
      "16k nodes, 31k faces",
      {NULL},
      NAN,
      0.25,
+     NAN,
      {SEARCH(120, 286.5, 954, true), BDF2(120, 185.9, 442, true), BLEND(120, true),
       BDF2(240, 284.0, 804, true), BDF2(3000, 1213.2, 12762, true)}},
     {"dice",
@@ -140,8 +150,12 @@ static const Row rows[] = {
      {NULL},
      1,
      0.5,
-     {SEARCH(120, 326.6, 4659, true), BDF2(120, 307.3, 5744, true),
-      BDF2(3000, 2413.3, 146443, true)}},
+     NAN,
+     {SEARCH(120, 326.6, 4659, true),
+      BDF2(120, 307.3, 5744, true),
+      BDF2(240, 307.2, 5744, true),
+      BDF2(3000, 2413.3, 146443, true),
+      {"A-search as printed", YOU2026_PRINTED, 240, 335.3, 7224, true}}},
     {"bunny stairs",
      "stairs",
      "7.5k nodes, 19k tets",
@@ -149,8 +163,9 @@ static const Row rows[] = {
       "bodies.0.transform={translate: [0.97, 1.08, 0]}"},
      1,
      0.4,
+     1.4,
      {SEARCH(120, 530.9, 4534, true), DECAY(2, 1.4, 342.1, 2248), DECAY(1, 1.4, 369.1, 2092),
-      BDF2(120, NAN, NAN, true)}},
+      BDF2(120, NAN, NAN, true), BDF2(240, NAN, NAN, true)}},
     {"armadillo trampoline",
      "trampoline",
      "33k nodes, 110k tets",
@@ -158,16 +173,18 @@ static const Row rows[] = {
       "bodies.0.transform={translate: [0.03, 0.42, 0.02]}"},
      NAN,
      0.3,
+     -4,
      {SEARCH(120, 7570.9, 13145, true), DECAY(3, -4, 6502.7, 10975), DECAY(1.5, -4, 4498.0, 7411),
-      BDF2(120, NAN, NAN, true)}},
+      BDF2(120, NAN, NAN, true), BDF2(240, NAN, NAN, true)}},
     {"chain net",
      "chain-net",
      "47k nodes, 93k faces",
      {NULL},
      NAN,
      0.35,
+     -1.3,
      {TARGET("energy_scale: 0.95, decay: [[1, 1]], ground: -1.3", 6612.0, 21683),
-      BDF2(120, NAN, NAN, true)}},
+      BDF2(120, NAN, NAN, true), BDF2(240, NAN, NAN, true)}},
     {"bunny splash",
      "splash",
      "19k nodes, 43k tets",
@@ -175,8 +192,9 @@ static const Row rows[] = {
       "bodies.0.transform={translate: [0, 0.70, 0]}"},
      NAN,
      0.3,
+     55,
      {TARGET("energy_scale: 0.95, decay: [[1, 1], [1.5, 0.5]], ground: 55", 1303.1, 5799),
-      BDF2(120, NAN, NAN, true)}},
+      BDF2(120, NAN, NAN, true), BDF2(240, NAN, NAN, true)}},
 };
 
 /* What a run did; energies above rest over the first. */
@@ -203,11 +221,12 @@ static BrioSim *make(Report *r, const Row *row, const Run *run, int64_t *steps)
     return sim;
 }
 
-/* The energy at rest: all bodies set down by as much as the lowest vertex is above what is below
- * it, or settled from where they ended. */
+/* The energy at rest: the ground of the decays, all bodies set down by as much as the lowest vertex
+ * is above what is below it, or settled from where they ended. */
 static double rest_energy(BrioSim *sim, const Row *row, const BrioLedger *first)
 {
     BrioLedger rest;
+    if (!isnan(row->ground)) return row->ground;
     if (!isnan(row->drop))
         return first->total - first->gravity / first->centre[1] * first->min_distance * row->drop;
     if (brio_sim_settle(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &rest) != BRIO_OK) return NAN;
@@ -246,28 +265,37 @@ static Cost cost(Report *r, const Row *row, const Run *run, double end)
     return c;
 }
 
-/* One run: whole, or what is stored of it. Returns the energy kept. */
+enum { SECONDS, ITERATIONS, KEPT, FIGURES };
+
+/* Names of a run's figures in stored.def. */
+static void keys_of(const Row *row, const Run *run, char key[FIGURES][96])
+{
+    static const char *const figure[FIGURES] = {"seconds", "iterations", "kept"};
+    for (int f = 0; f < FIGURES; f++)
+        snprintf(key[f], sizeof key[f], "%s, %s, 1/%g: %s", row->name, run->name, run->inverse_h,
+                 figure[f]);
+}
+
+/* One run: whole, or what is stored of it. Returns the energy kept. A run whose seconds an
+ * interrupted program has stored is not run again with --resume. */
 static double measure(Report *r, const Row *row, const Run *run)
 {
-    char key[3][96], what[160];
+    char key[FIGURES][96], what[160];
     snprintf(what, sizeof what, "%s, h = 1/%g s: seconds", run->name, run->inverse_h);
-    snprintf(key[0], sizeof key[0], "%s, %s, 1/%g: seconds", row->name, run->name, run->inverse_h);
-    snprintf(key[1], sizeof key[1], "%s, %s, 1/%g: iterations", row->name, run->name,
-             run->inverse_h);
-    snprintf(key[2], sizeof key[2], "%s, %s, 1/%g: kept", row->name, run->name, run->inverse_h);
-    if (run->long_run && !report_fine(r)) {
-        report_stored(r, run->seconds, key[0], what);
-        report_stored(r, run->iterations, key[1], "  Newton iterations");
-        return report_stored(r, NAN, key[2], "  last energy above rest over the first");
+    keys_of(row, run, key);
+    if (report_is_done(r, key[SECONDS]) || (run->long_run && !report_fine(r))) {
+        report_stored(r, run->seconds, key[SECONDS], what);
+        report_stored(r, run->iterations, key[ITERATIONS], "  Newton iterations");
+        return report_stored(r, NAN, key[KEPT], "  last energy above rest over the first");
     }
     Cost c = cost(r, row, run, 0);
     if (!c.fine) return NAN;
     report_number(r, run->seconds, c.seconds, "%s", what);
     report_number(r, run->iterations, c.iterations, "  Newton iterations");
     report_number(r, NAN, c.kept, "  last energy above rest over the first");
-    report_store(r, key[0], c.seconds);
-    report_store(r, key[1], c.iterations);
-    report_store(r, key[2], c.kept);
+    report_store(r, key[KEPT], c.kept);
+    report_store(r, key[ITERATIONS], c.iterations);
+    report_store(r, key[SECONDS], c.seconds); /* the last: then all of it is there */
     return c.kept;
 }
 
@@ -336,8 +364,9 @@ static void some_rows(Report *r, int from, int to)
 {
     for (int k = from; k < to; k++) report_row(r, &rows[k]);
     if (!report_fine(r))
-        report_note(r, "Stored figures are of long runs; --fine -o FOLDER does them again and "
-                       "writes FOLDER/stored.def.");
+        report_note(r, "Stored figures are of long runs. --fine --resume -o FOLDER does them, one "
+                       "after another, and goes on where it was interrupted; FOLDER/stored.def has "
+                       "its figures.");
 }
 
 enum { ELASTIC = 0, CONTACT = 4, LARGE = 10 }; /* first rows of Sec. 5.1, 5.2 and 5.3 */
