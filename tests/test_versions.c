@@ -98,7 +98,7 @@ static void old_checkpoints_say_whether_they_have_bodies(void **unused)
     assert_int_equal(brio_sim_parse(scene, strlen(scene), "a", &b, NULL), BRIO_OK);
     assert_int_equal(brio_sim_save(a, "plain", 1, NULL), BRIO_OK);
     assert_int_equal(brio_checkpoint_has_bodies("plain"), 0);
-    size_t size;
+    size_t size = 0;
     char *bytes = read_all("plain", &size);
     write_bytes("third", bytes, make_old(bytes, size));
     assert_int_equal(brio_checkpoint_has_bodies("third"), 0);
