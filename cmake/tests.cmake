@@ -25,6 +25,12 @@ set(test_environment
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=ignore_noninstrumented_modules=1:die_after_fork=0")
 
+# Counters of lines are written when a process ends: not to files that a test keeps small, and without a word.
+if(BRIO_COVERAGE)
+  set(counted BRIO_COUNTED=1)
+  list(APPEND test_environment "GCOV_ERROR_FILE=/dev/null")
+endif()
+
 # The compilers that tests call. Those of a cross compilation need to be told where the libraries are.
 set(test_cc ${CMAKE_C_COMPILER})
 set(test_cxx g++ clang++)
@@ -56,7 +62,7 @@ foreach(file ${tests})
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${program} PRIVATE brio_plain brio_static ${BRIO_CMOCKA_LIBRARY})
   target_compile_definitions(${program} PRIVATE BRIO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    BRIO_PROGRAM="$<TARGET_FILE:brio_cli>" ${emulated})
+    BRIO_PROGRAM="$<TARGET_FILE:brio_cli>" ${emulated} ${counted})
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_dependencies(${program} brio_cli)
   add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
