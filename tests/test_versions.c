@@ -73,15 +73,18 @@ static void old_checkpoints(void **unused)
 }
 
 /* Format 5 of a file with bodies: the state ended earlier, and there were no counts of automatic
- * steps. */
+ * steps and no hashes of tables. */
 static size_t make_fifth(char *bytes, size_t size)
 {
-    enum { HEAD = 8 + 4 + 8 + 8 + 16, LENGTHS = 3 * 8 };
+    enum { HEAD = 8 + 4 + 8 + 8 + 16, LENGTHS = 3 * 8, HASHES = 3 * 8 };
     uint64_t image;
     memcpy(&image, bytes + HEAD, sizeof image);
     size_t at = HEAD + sizeof image + image + (10 + 4 + 2 + 5) * 8;
     memmove(bytes + at, bytes + at + LENGTHS, size - at - LENGTHS);
     size -= LENGTHS;
+    at += 6 * 8; /* as above */
+    memmove(bytes + at, bytes + at + HASHES, size - at - HASHES);
+    size -= HASHES;
     put_version(bytes, size, 5u << 16 | (uint32_t)offsetof(BrioState, next_h));
     return size;
 }
