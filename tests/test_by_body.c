@@ -287,6 +287,38 @@ static void additions_have_an_owner(void **unused)
     added_to_one("a pressure that varies", "", one, pump, 0.1);
 }
 
+/* Springs of penalty contact with the triangles of an obstacle belong to the body that they push:
+ * energies by body add up to the ledger's, and one that is far away has no part in it. */
+static void meshes_push_one(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "time: {h: 1/200, end: 1}\nintegrator: {type: a-search, by_body: true}\nsolver: {tol: "
+        "1e-10}\ncontact: {type: penalty, kappa: 2000}\nobstacles:\n  - {type: box, formula: "
+        "false, "
+        "size: [1, 0.2, 1], cells: [1, 1, 1], transform: {translate: [0, -0.16, "
+        "0]}}\nbodies:\n" CUBE("falls", "    velocity: {linear: [0, -1, 0]}\n")
+            CUBE("far", "    transform: {translate: [3, 0, 0]}\n");
+    check_balance("pushed by a mesh", follow(parse("%s", scene), 40, 0.5));
+    BrioSim *sim = parse("%s", scene);
+    BrioBodyBooks now[2];
+    double pushed = 0;
+    for (int k = 0; k < 40; k++) {
+        step(sim, 1);
+        BrioLedger l = ledger(sim);
+        brio__by_body_books(sim->stepper, sim->state, now);
+        pushed = brio__larger(pushed, l.contact);
+        /* TOLERANCE 1e-12 J: round-off of half a joule; the other falls freely, and keeps its
+         * energy, zero */
+        assert_true(fabs(now[0].energy - l.total) < 1e-12);
+        assert_true(fabs(now[1].energy) < 1e-12);
+        assert_true(fabs(now[1].passed) < 1e-12);
+    }
+    print_message("contact has up to %.3f J\n", pushed);
+    assert_true(pushed > 0.1);
+    brio_sim_free(sim);
+}
+
 /* Velocities that are set between steps belong to their body: the targets of all add up to the
  * ledger's, whose jump is the energy that was set, and the next steps go on from there. */
 static void set_from_outside(void **unused)
@@ -392,6 +424,7 @@ int main(void)
         cmocka_unit_test(flight_has_alpha_1), cmocka_unit_test(resumed),
         cmocka_unit_test(refusals),           cmocka_unit_test(settled_grounds),
         cmocka_unit_test(set_from_outside),   cmocka_unit_test(additions_have_an_owner),
+        cmocka_unit_test(meshes_push_one),
     };
     return cmocka_run_group_tests_name("by body", tests, NULL, NULL);
 }

@@ -533,6 +533,38 @@ static void stitches_stay(void **unused)
     brio_sim_free(other);
 }
 
+/* Constraints are taken away by name: what hung by one falls. TOLERANCE 1e-9 m: the solver's. */
+static void constraints_go(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse("time: {h: 1/100}\nsolver: {tol: 1e-10}\ngravity: [0, -9.8, 0]\nbodies:\n"
+              "  - {name: a, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, kind: "
+              "affine, material: {type: affine, E: 1e6, rho: 1000}}\nconstraints:\n"
+              "  - {type: ball, name: nail, a: a, at: [0, 0.1, 0]}\n"
+              "  - {type: ball, name: pin, a: a, at: [0, -0.1, 0]}\n");
+    BrioError error = {0};
+    step(sim, 20);
+    double start = ledger(sim).centre[1];
+    assert_true(fabs(start) < 1e-9);
+    BrioBuilder *b = begin(sim);
+    refused(brio_builder_remove_constraint(b, "nails", &error), &error, "did you mean \"nail\"");
+    assert_int_equal(brio_builder_remove_constraint(b, "nail", &error), BRIO_OK);
+    commit(sim, b);
+    assert_int_equal(brio_system_constraints(sim->system), 1);
+    step(sim, 20);
+    assert_true(ledger(sim).centre[1] > -0.1);
+    double held = ledger(sim).momentum[1];
+    b = begin(sim);
+    assert_int_equal(brio_builder_remove_constraint(b, "pin", &error), BRIO_OK);
+    commit(sim, b);
+    step(sim, 20);
+    double fallen = ledger(sim).momentum[1];
+    /* m g t, m = 8 kg */
+    assert_true(fabs(fallen - held + 8 * 9.8 * 0.2) < 1e-6);
+    brio_sim_free(sim);
+}
+
 /* Every allocation of an edit fails in turn: the simulation stays as it was, and nothing leaks. */
 static BrioStatus edit_all(BrioSim *sim, const char *file)
 {
@@ -603,6 +635,7 @@ int main(void)
         cmocka_unit_test(buffers),
         cmocka_unit_test(cages_stay),
         cmocka_unit_test(stitches_stay),
+        cmocka_unit_test(constraints_go),
         cmocka_unit_test(failing_allocator),
         cmocka_unit_test(random_editing),
     };
