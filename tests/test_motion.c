@@ -156,14 +156,14 @@ static void own_glb_is_read(void **state)
 }
 
 /* A binary glTF of a description and its numbers, each accessor being a view of its own. */
-typedef struct Made {
+typedef struct GlbFile {
     char text[8192], bytes[16384], bin[4096];
     size_t used, size;
     int views;
     char accessors[2048], buffer_views[2048];
-} Made;
+} GlbFile;
 
-static int add_numbers(Made *m, const void *numbers, size_t size, int count, int component,
+static int add_numbers(GlbFile *m, const void *numbers, size_t size, int count, int component,
                        const char *type, const char *more)
 {
     size_t a = strlen(m->accessors), b = strlen(m->buffer_views);
@@ -179,8 +179,8 @@ static int add_numbers(Made *m, const void *numbers, size_t size, int count, int
     return m->views++;
 }
 
-static BrioStatus parse_made(Made *m, const char *rest, double fps, BrioSequence **s,
-                             BrioError *error)
+static BrioStatus parse_glb(GlbFile *m, const char *rest, double fps, BrioSequence **s,
+                            BrioError *error)
 {
     int length = snprintf(m->text, sizeof m->text,
                           "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":%zu}],"
@@ -196,7 +196,7 @@ static BrioStatus parse_made(Made *m, const char *rest, double fps, BrioSequence
     memcpy(m->bytes + sizeof head + length, next, sizeof next);
     memcpy(m->bytes + sizeof head + length + sizeof next, m->bin, m->used);
     m->bytes[m->size] = 0;
-    return brio__sequence_parse("made.glb", m->bytes, m->size, fps, 0, s, error);
+    return brio__sequence_parse("some.glb", m->bytes, m->size, fps, 0, s, error);
 }
 
 /* Nodes that turn, go along splines and jump, in each other: at every frame as by hand.
@@ -204,7 +204,7 @@ static BrioStatus parse_made(Made *m, const char *rest, double fps, BrioSequence
 static void nodes_of_glb_move(void **state)
 {
     (void)state;
-    static Made m;
+    static GlbFile m;
     static const float X[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0.5f};
     static const float turn_time[3] = {0, 1, 2};
     const float r = (float)sqrt(0.5); /* the last one is -q of 180 degrees: the same rotation */
@@ -214,7 +214,7 @@ static void nodes_of_glb_move(void **state)
     static const float jump_time[2] = {0, 1.5f}, jump[6] = {1, 0, 0, 4, 0, 0};
     BrioSequence *s = NULL;
     BrioError error = {0};
-    m = (Made){0};
+    m = (GlbFile){0};
     add_numbers(&m, X, sizeof X, 3, 5126, "VEC3", "");
     add_numbers(&m, turn_time, sizeof turn_time, 3, 5126, "SCALAR", "");
     add_numbers(&m, turn, sizeof turn, 3, 5126, "VEC4", "");
@@ -231,7 +231,7 @@ static void nodes_of_glb_move(void **state)
         "{\"sampler\":0,\"target\":{\"node\":1,\"path\":\"rotation\"}},"
         "{\"sampler\":1,\"target\":{\"node\":1,\"path\":\"translation\"}},"
         "{\"sampler\":2,\"target\":{\"node\":0,\"path\":\"translation\"}}]}]";
-    if (parse_made(&m, rest, 24, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (parse_glb(&m, rest, 24, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
     assert_int_equal(s->vertex_count, 3);
     assert_true(s->frame_count >= 49 && s->time[0] == 0 && s->time[s->frame_count - 1] == 2);
     double off = 0;
@@ -260,7 +260,7 @@ static void nodes_of_glb_move(void **state)
 static void skins_of_glb_bend(void **state)
 {
     (void)state;
-    static Made m;
+    static GlbFile m;
     static const float X[9] = {0, 0, 0, 0, 1, 0, 0, 2, 0.25f};
     static const uint8_t joint[12] = {0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0};
     static const uint8_t weight[12] = {255, 0, 0, 0, 204, 51, 0, 0, 255, 0, 0, 0};
@@ -280,7 +280,7 @@ static void skins_of_glb_bend(void **state)
         BrioError error = {0};
         for (int i = 0; i < 12; i++)
             joint16[i] = joint[i], weight16[i] = (uint16_t)(257 * weight[i]);
-        m = (Made){0};
+        m = (GlbFile){0};
         add_numbers(&m, X, sizeof X, 3, 5126, "VEC3", "");
         if (wide) {
             add_numbers(&m, joint16, sizeof joint16, 3, 5123, "VEC4", "");
@@ -292,7 +292,7 @@ static void skins_of_glb_bend(void **state)
         add_numbers(&m, bind, sizeof bind, 2, 5126, "MAT4", "");
         add_numbers(&m, time, sizeof time, 2, 5126, "SCALAR", "");
         add_numbers(&m, turn, sizeof turn, 2, 5126, "VEC4", "");
-        if (parse_made(&m, rest, 10, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
+        if (parse_glb(&m, rest, 10, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
         assert_int_equal(s->vertex_count, 3);
         assert_int_equal(s->frame_count, 11);
         double off = 0;
@@ -310,7 +310,7 @@ static void skins_of_glb_bend(void **state)
         brio_sequence_free(s);
         /* a joint that there is not */
         m.bin[36] = 2;
-        assert_int_equal(parse_made(&m, rest, 10, &s, &error), BRIO_ERROR_INPUT);
+        assert_int_equal(parse_glb(&m, rest, 10, &s, &error), BRIO_ERROR_INPUT);
         assert_non_null(strstr(error.message, "skin 0 is not as glTF has it"));
     }
 }

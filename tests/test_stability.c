@@ -732,7 +732,7 @@ static void position_based_walls(void **unused)
               "plane, point: [-2, 0, 0], normal: [0.6, 0.8, 0]}]\n");
     BrioPlane plane;
     double x[15], v[15], past[15], now[15];
-    int turned = 0, held = 0;
+    int turned = 0, fixed = 0;
     assert_int_equal(brio_stepper_plane(sim->stepper, 0, &plane), 1);
     assert_int_equal(plane.count, 5);
     brio_sim_positions(sim, 0, x);
@@ -765,12 +765,12 @@ static void position_based_walls(void **unused)
     print_message("five vertices bounced %d times from a slope\n", turned);
     assert_true(turned >= 10);
 
-    /* a vertex that a script holds is not put back */
+    /* a fixed vertex is not put back */
     sim = chain("pbd-verlet", h,
                 "    fix: [{vertices: [0]}]\ncontact: {type: penalty}\nobstacles: "
                 "[{type: plane, point: [0, -0.5, 0], normal: [0, 1, 0]}]\n");
-    for (int64_t e = 0; e < 5; e++) held += brio_stepper_plane_vertex(sim->stepper, 0, e) < 0;
-    assert_int_equal(held, 1);
+    for (int64_t e = 0; e < 5; e++) fixed += brio_stepper_plane_vertex(sim->stepper, 0, e) < 0;
+    assert_int_equal(fixed, 1);
     assert_int_equal(brio_stepper_plane(sim->stepper, 0, &plane), 1);
     for (int k = 0; k < 200; k++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     brio_sim_positions(sim, 0, x);
