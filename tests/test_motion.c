@@ -210,7 +210,7 @@ static void nodes_of_glb_move(void **state)
     const float r = (float)sqrt(0.5); /* the last one is -q of 180 degrees: the same rotation */
     const float turn[12] = {0, 0, 0, 1, 0, 0, r, r, 0, 0, -1, 0};
     static const float spline_time[2] = {0, 2};
-    static const float spline[18] = {7, 7, 7, 0, 0, 0, 1, 2, 0, 0, -1, 3, 1, 0, 2, 8, 8, 8};
+    static const float spline[18] = {7, 7, 7, 0.5f, -1, 0.25f, 1, 2, 0, 0, -1, 3, 1, 0, 2, 8, 8, 8};
     static const float jump_time[2] = {0, 1.5f}, jump[6] = {1, 0, 0, 4, 0, 0};
     BrioSequence *s = NULL;
     BrioError error = {0};
