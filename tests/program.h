@@ -154,6 +154,17 @@ static inline void copy_text(char *to, size_t size, const char *file)
     unlink(file);
 }
 
+/* Not where a program ends with files of counters of lines: then says so. */
+static inline bool files_can_be_limited(void)
+{
+#ifdef BRIO_COUNTED
+    print_message("SKIPPED: counters of lines do not fit into files that may not grow\n");
+    return false;
+#else
+    return true;
+#endif
+}
+
 static inline const Outcome *run_limited(long file_limit, const char *const *arguments)
 {
     static Outcome outcome;

@@ -232,6 +232,118 @@ static void settled_grounds(void **state)
     brio_sim_free(sim);
 }
 
+/* Two cubes far apart, without weight. `scene`: what adds energy to the first cube alone. All that
+ * the ledger has of it is in the books of that cube, and nothing in those of the other. */
+static void added_to_one(const char *name, const char *contact, const char *first, const char *more,
+                         double energy)
+{
+    static const char head[] = "time: {h: 1/100, end: 1}\ngravity: [0, 0, 0]\nintegrator: {type: "
+                               "a-search, by_body: true}\nsolver: {tol: 1e-10}\n%sbodies:\n%s%s%s";
+    static const char other[] =
+        CUBE("other", "    transform: {translate: [3, 0, 0]}\n    velocity: {linear: [0, 1, 0]}\n"
+                      "    deform: {scatter: 0.005}\n");
+    check_balance(name, follow(parse(head, contact, first, other, more), 40, energy));
+    BrioSim *sim = parse(head, contact, first, other, more);
+    BrioBodyBooks now[2];
+    for (int k = 0; k < 40; k++) {
+        step(sim, 1);
+        BrioLedger l = ledger(sim);
+        brio__by_body_books(sim->stepper, sim->state, now);
+        assert_string_equal(brio__by_body_name(sim->stepper, 1), "other");
+        /* What the obstacle gives to friction passes through the ledger, not through the books.
+         * TOLERANCE 1e-12: round-off of the sums of works of up to 40 steps. */
+        double net = l.added - l.dissipated;
+        assert_true(fabs(now[0].added - now[0].lost - net) < 1e-12 * energy);
+        assert_true(fabs(now[1].added) < 1e-12 * energy);
+        assert_true(fabs(now[1].lost) < 1e-12 * energy);
+    }
+    print_message("%s: added %.6f J to the one, %.1e J to the other\n", name, now[0].added,
+                  now[1].added);
+    assert_true(fabs(now[0].added) > 0.01 * energy);
+    brio_sim_free(sim);
+}
+
+static void additions_have_an_owner(void **unused)
+{
+    (void)unused;
+    static const char one[] = CUBE("one", "");
+    static const char pulled[] =
+        CUBE("one", "    fix:\n      - {normal: [[0, 1, 0], 10], script: {keys: [[0, 0, 0, 0], "
+                    "[0.1, 0, 0.05, 0], [0.3, 0.1, 0.02, 0]]}}\n");
+    static const char attached[] = CUBE(
+        "one", "    attach:\n      - {vertices: [26], k: 500, script: {velocity: [0, 2, 0]}}\n");
+    static const char contact[] = "contact: {type: ipc, dhat: 2e-3, kappa: 1e4, mu: 0.2}\n";
+    static const char hammer[] =
+        "obstacles:\n  - {type: box, size: [0.5, 0.1, 0.5], cells: [1, 1, 1], transform: "
+        "{translate: [0, 0.104, 0]}, script: {velocity: [0.2, -1, 0], end: 0.2}}\n";
+    static const char field[] =
+        "forces:\n  - {type: potential, formula: '2*x*sin(9*t) + t*y^2', bodies: one}\n";
+    static const char pump[] = "forces:\n  - {type: pressure, law: fixed, pressure: 2000, formula: "
+                               "'sin(9*t)', bodies: one}\n";
+    added_to_one("fixed vertices that move", "", pulled, "", 1);
+    added_to_one("attachments that move", "", attached, "", 1);
+    added_to_one("an obstacle that moves", contact, one, hammer, 1);
+    added_to_one("a potential that varies", "", one, field, 1);
+    added_to_one("a pressure that varies", "", one, pump, 0.1);
+}
+
+/* Springs of penalty contact with the triangles of an obstacle belong to the body that they push:
+ * energies by body add up to the ledger's, and one that is far away has no part in it. */
+static void meshes_push_one(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "time: {h: 1/200, end: 1}\nintegrator: {type: a-search, by_body: true}\nsolver: {tol: "
+        "1e-10}\ncontact: {type: penalty, kappa: 2000}\nobstacles:\n  - {type: box, formula: "
+        "false, "
+        "size: [1, 0.2, 1], cells: [1, 1, 1], transform: {translate: [0, -0.16, "
+        "0]}}\nbodies:\n" CUBE("falls", "    velocity: {linear: [0, -1, 0]}\n")
+            CUBE("far", "    transform: {translate: [3, 0, 0]}\n");
+    check_balance("pushed by a mesh", follow(parse("%s", scene), 40, 0.5));
+    BrioSim *sim = parse("%s", scene);
+    BrioBodyBooks now[2];
+    double pushed = 0;
+    for (int k = 0; k < 40; k++) {
+        step(sim, 1);
+        BrioLedger l = ledger(sim);
+        brio__by_body_books(sim->stepper, sim->state, now);
+        pushed = brio__larger(pushed, l.contact);
+        /* TOLERANCE 1e-12 J: round-off of half a joule; the other falls freely, and keeps its
+         * energy, zero */
+        assert_true(fabs(now[0].energy - l.total) < 1e-12);
+        assert_true(fabs(now[1].energy) < 1e-12);
+        assert_true(fabs(now[1].passed) < 1e-12);
+    }
+    print_message("contact has up to %.3f J\n", pushed);
+    assert_true(pushed > 0.1);
+    brio_sim_free(sim);
+}
+
+/* Velocities that are set between steps belong to their body: the targets of all add up to the
+ * ledger's, whose jump is the energy that was set, and the next steps go on from there. */
+static void set_from_outside(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(meeting, 0.0);
+    double v[3 * 27];
+    BrioBodyBooks now[2];
+    step(sim, 10);
+    double before = ledger(sim).total;
+    for (int i = 0; i < 27; i++) v[3 * i] = 0, v[3 * i + 1] = 2, v[3 * i + 2] = 0;
+    assert_int_equal(brio_sim_set_velocities(sim, 1, v, NULL), BRIO_OK);
+    BrioLedger set = ledger(sim);
+    assert_true(set.total > before + 1);
+    for (int k = 0; k < 20; k++) {
+        step(sim, 1);
+        BrioLedger l = ledger(sim);
+        brio__by_body_books(sim->stepper, sim->state, now);
+        /* TOLERANCE 1e-10: as the balance that is claimed */
+        assert_true(fabs(now[0].target + now[1].target - l.target) < 1e-10);
+        assert_true(fabs(now[0].energy + now[1].energy - l.total) < 1e-10);
+    }
+    brio_sim_free(sim);
+}
+
 /* The same bits from a copy of the state in the middle, as --resume has it. */
 static void resumed(void **state)
 {
@@ -311,6 +423,8 @@ int main(void)
         cmocka_unit_test(nobody_pays),        cmocka_unit_test(decay_by_body),
         cmocka_unit_test(flight_has_alpha_1), cmocka_unit_test(resumed),
         cmocka_unit_test(refusals),           cmocka_unit_test(settled_grounds),
+        cmocka_unit_test(set_from_outside),   cmocka_unit_test(additions_have_an_owner),
+        cmocka_unit_test(meshes_push_one),
     };
     return cmocka_run_group_tests_name("by body", tests, NULL, NULL);
 }

@@ -713,6 +713,86 @@ static void refusals(void **unused)
     }
 }
 
+#define SHEET                                                                                      \
+    "  - {name: sheet, kind: shell, shape: {type: grid, width: 1, depth: 1, cells_x: 2, cells_z: " \
+    "2}, material: {type: membrane-neo-hookean, E: 1e5, nu: 0.3, rho: 1000, thickness: 1e-3}}\n"
+#define LINE                                                                                     \
+    "  - {name: line, shape: {type: line, length: 1, cells: 2}, material: {type: hooke, k: 10, " \
+    "vertex_mass: 0.1}, transform: {translate: [0, 1, 0]}}\n"
+
+/* A sheet that hangs by a point of an edge, four fifths of the way to one of its vertices: the
+ * point stays where it is. TOLERANCE 1e-8 m: what a constraint is off by, by Newton's method. */
+static void sheet_hangs_by_a_point(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse("time: {h: 1/100}\nintegrator: backward-euler\nsolver: {tol: 1e-10}\nbodies:\n" SHEET
+              "constraints:\n  - {type: ball, a: sheet, at: [-0.4, 0, -0.5]}\n");
+    double x[27], off = 0;
+    int a = -1, b = -1;
+    brio_sim_positions(sim, 0, x);
+    for (int v = 0; v < 9; v++) {
+        if (fabs(x[3 * v + 2] + 0.5) > 1e-9) continue;
+        if (fabs(x[3 * v] + 0.5) < 1e-9) a = v;
+        if (fabs(x[3 * v]) < 1e-9) b = v;
+    }
+    assert_true(a >= 0 && b >= 0);
+    for (int k = 0; k < 40; k++) {
+        step(sim, 1);
+        brio_sim_positions(sim, 0, x);
+        for (int r = 0; r < 3; r++) {
+            double point = 0.8 * x[3 * a + r] + 0.2 * x[3 * b + r];
+            off = brio__larger(off, fabs(point - (r == 0 ? -0.4 : r == 1 ? 0 : -0.5)));
+        }
+    }
+    print_message("the point is off by %.1e m, the vertex beside it has moved by %.3f m\n", off,
+                  x[3 * b + 1]);
+    assert_true(off < 1e-8);
+    assert_true(x[3 * b + 1] < -0.01);
+    brio_sim_free(sim);
+}
+
+/* Surfaces and lines carry points, not axes; what is nowhere on them is refused. */
+static void refusals_of_surfaces(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text, *sentence;
+    } no[] = {
+        {"{type: ball, a: sheet, at: [-0.4, 0.01, -0.5]}",
+         "is 0.01 m away from the surface of body \"sheet\""},
+        {"{type: ball, a: line, at: [0.25, 1, 0]}",
+         "has no surface to carry a point: name a vertex"},
+        {"{type: hinge, a: sheet, at: [0, 0, 0], axis: [0, 1, 0]}",
+         "nothing in it carries an axis"},
+        {"{type: volume, a: line}", "\"line\" has no surface"},
+        {"{type: ball, a: sheet, b: line}", "a ball needs a place"},
+    };
+    BrioSim *sim = NULL;
+    for (size_t i = 0; i < BRIO_COUNT(no); i++) {
+        char text[2048];
+        BrioError error = {0};
+        int length = snprintf(text, sizeof text, "bodies:\n" SHEET LINE "constraints:\n  - %s\n",
+                              no[i].text);
+        assert_int_not_equal(brio_sim_parse(text, (size_t)length, "test", &sim, &error), BRIO_OK);
+        if (!strstr(error.message, no[i].sentence)) fail_msg("%s", error.message);
+    }
+    BrioConstraintDef def;
+    BrioError error = {0};
+    assert_int_equal(brio_default_constraint("hing", &def, &error), BRIO_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "did you mean \"hinge\""));
+    error = (BrioError){0};
+    assert_int_equal(brio_default_constraint("hinge", &def, &error), BRIO_OK);
+    assert_int_equal(brio_constraint_set(&def, "upper", 2, &error), BRIO_OK);
+    assert_int_equal(brio_constraint_set(&def, "uper", 2, &error), BRIO_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "no field \"uper\": there are "));
+    assert_non_null(strstr(error.message, "upper"));
+    error = (BrioError){0};
+    def.type = "hing";
+    assert_int_equal(brio_constraint_set(&def, "upper", 2, &error), BRIO_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "did you mean \"hinge\""));
+}
+
 /* Every allocation of a scene with joints and stitches and its first step fails once. */
 static void failing_memory(void **unused)
 {
@@ -727,14 +807,24 @@ static void failing_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives),     cmocka_unit_test(orders),
-        cmocka_unit_test(double_pendulum), cmocka_unit_test(reaction),
-        cmocka_unit_test(four_bar),        cmocka_unit_test(momenta),
-        cmocka_unit_test(energy),          cmocka_unit_test(limits),
-        cmocka_unit_test(volume),          cmocka_unit_test(door),
-        cmocka_unit_test(pushed),          cmocka_unit_test(by_local_global),
-        cmocka_unit_test(hangs),           cmocka_unit_test(breaks),
-        cmocka_unit_test(refusals),        cmocka_unit_test(failing_memory),
+        cmocka_unit_test(derivatives),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(double_pendulum),
+        cmocka_unit_test(reaction),
+        cmocka_unit_test(four_bar),
+        cmocka_unit_test(momenta),
+        cmocka_unit_test(energy),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(volume),
+        cmocka_unit_test(door),
+        cmocka_unit_test(pushed),
+        cmocka_unit_test(by_local_global),
+        cmocka_unit_test(hangs),
+        cmocka_unit_test(breaks),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_memory),
+        cmocka_unit_test(sheet_hangs_by_a_point),
+        cmocka_unit_test(refusals_of_surfaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

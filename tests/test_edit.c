@@ -392,6 +392,179 @@ static void buffers(void **unused)
 
 /* ---- memory ----------------------------------------------------------------------------- */
 
+/* ---- caged and sewn bodies --------------------------------------------------------------- */
+
+/* Adds a body far away: nothing changes for those that are there. */
+static void edit_elsewhere(BrioSim *sim, const char *name)
+{
+    BrioBuilder *b = begin(sim);
+    BrioError error = {0};
+    assert_int_equal(
+        editing_add(b, name, EDITING_SOLID, (double[3]){40, 40 + 5 * name[0], 0}, NULL, &error),
+        BRIO_OK);
+    commit(sim, b);
+}
+
+/* Saves `sim`, restores it into `other`, and takes the same steps with both: the same bits. */
+static void saved_is_the_same(BrioSim *sim, BrioSim *other)
+{
+    char file[] = "/tmp/brio-edit-XXXXXX";
+    BrioError error = {0};
+    close(mkstemp(file));
+    assert_int_equal(brio_sim_save(sim, file, 1, &error), BRIO_OK);
+    if (brio_sim_restore(other, file, &error) != BRIO_OK) fail_msg("%s", error.message);
+    unlink(file);
+    step(sim, 3);
+    step(other, 3);
+    assert_true(editing_hash(sim) == editing_hash(other));
+}
+
+static double largest_difference(BrioSim *a, BrioSim *b, int body)
+{
+    static double x[2][3 * 2000];
+    int64_t count = 3 * brio_body_vertices(a->system, body);
+    double most = 0;
+    assert_in_range(count, 1, 3 * 2000);
+    brio_sim_positions(a, body, x[0]);
+    brio_sim_positions(b, body, x[1]);
+    for (int64_t i = 0; i < count; i++) most = brio__larger(most, fabs(x[0][i] - x[1][i]));
+    return most;
+}
+
+/* A caged ball whose lower part is moved by a script and whose upper part is free goes on after an
+ * edit as without it, and so does what is restored from a file. TOLERANCE 1e-9 m: Newton's, in
+ * another system of equations. */
+static void cages_stay(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "time: {h: 1/100}\nsolver: {tol: 1e-10}\ngravity: [0, -9.8, 0]\nbodies:\n"
+        "  - {name: a, shape: {type: sphere, radius: 0.1, subdivisions: 2}, cage: 4, material: "
+        "{type: stable-neo-hookean, E: 1e4, nu: 0.3, rho: 1000}, fix: [{box: [[-1, -1, -1], [1, "
+        "-0.05, 1]], script: {velocity: [0.5, 0, 0], angular: [0, 2, 0]}}]}\n";
+    BrioSim *plain = parse("%s", scene), *edited = parse("%s", scene), *other = parse("%s", scene);
+    assert_true(plain->system->ride_count > 10);
+    step(plain, 5);
+    step(edited, 5);
+    edit_elsewhere(edited, "far");
+    assert_true(largest_difference(plain, edited, 0) < 1e-12);
+    step(plain, 10);
+    step(edited, 10);
+    print_message("caged: off by %.1e m after an edit\n", largest_difference(plain, edited, 0));
+    assert_true(largest_difference(plain, edited, 0) < 1e-9);
+    saved_is_the_same(edited, other);
+    edit_elsewhere(other, "more");
+    edit_elsewhere(edited, "more");
+    saved_is_the_same(edited, other);
+    step(plain, 6);
+    assert_true(largest_difference(plain, edited, 0) < 1e-8);
+
+    /* let go of, it falls */
+    BrioBuilder *b = begin(edited);
+    BrioError error = {0};
+    int64_t count = brio_body_vertices(edited->system, 0);
+    int32_t *all = malloc((size_t)count * sizeof *all);
+    for (int64_t v = 0; v < count; v++) all[v] = (int32_t)v;
+    if (brio_builder_unfix(b, 0, all, count, &error) != BRIO_OK) fail_msg("%s", error.message);
+    commit(edited, b);
+    free(all);
+    BrioLedger first = ledger(edited);
+    step(edited, 20);
+    /* h g times the steps from the mean velocity that it had; the far bodies fall as well */
+    double mass = 0;
+    for (int64_t k = 0; k < edited->state->coordinates / 3; k++) mass += edited->system->mass[k];
+    double gained = ledger(edited).momentum[1] - first.momentum[1];
+    print_message("let go, it gains %.9f kg m/s downwards of %.9f\n", gained, -mass * 9.8 * 0.2);
+    assert_true(fabs(gained + mass * 9.8 * 0.2) < 1e-6 * mass);
+    brio_sim_free(plain);
+    brio_sim_free(edited);
+    brio_sim_free(other);
+}
+
+/* Stitches of which one is broken: after edits and from a file it stays broken, and the others
+ * hold with the same force. TOLERANCE 1e-6 N of 20 N. */
+static void stitches_stay(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "time: {h: 1/100}\nsolver: {tol: 1e-10}\ngravity: [0, -9.8, 0]\nbodies:\n"
+        "  - {name: spare, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, material: "
+        "{type: stable-neo-hookean, E: 1e5}, transform: {translate: [9, 0, 0]}}\n"
+        "  - {name: frame, shape: {type: box, size: [1, 0.1, 1], cells: [1, 1, 1]}, kind: affine, "
+        "material: {type: affine, E: 1e8, rho: 1000}, fix: [{box: [[-9, -9, -9], [9, 9, 9]]}]}\n"
+        "  - {name: load, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, material: "
+        "{type: stable-neo-hookean, E: 1e5}, transform: {translate: [0, -0.2, 0]}}\n"
+        "stitches: [{a: load, b: frame, distance: 0.06, k: 2000}]\n";
+    BrioSim *sim = parse("%s", scene), *other = parse("%s", scene);
+    BrioError error = {0};
+    int64_t broken = 0;
+    double before[4][3], after[3];
+    step(sim, 30);
+    assert_int_equal(brio_sim_stitches(sim, NULL), 4);
+    sim->state->param[sim->system->term[sim->system->stitch_term].live + 2] = 0;
+    brio_sim_stitches(sim, &broken);
+    assert_int_equal(broken, 1);
+    for (int i = 0; i < 4; i++) brio_sim_stitch(sim, i, before[i]);
+    edit_elsewhere(sim, "far");
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(brio_sim_stitches(sim, &broken), 4);
+        assert_int_equal(broken, 1);
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(brio_sim_stitch(sim, i, after), BRIO_OK);
+            for (int r = 0; r < 3; r++) assert_true(fabs(after[r] - before[i][r]) < 1e-6);
+            assert_true((after[1] == 0) == (i == 2));
+        }
+        if (round) break;
+        BrioBuilder *b = begin(sim); /* what is not sewn goes */
+        assert_int_equal(brio_builder_remove_body(b, 0, &error), BRIO_OK);
+        commit(sim, b);
+    }
+    saved_is_the_same(sim, other);
+    edit_elsewhere(other, "more");
+    assert_int_equal(brio_sim_stitches(other, &broken), 4);
+    assert_int_equal(broken, 1);
+    /* the load goes, and its stitches with it */
+    BrioBuilder *b = begin(other);
+    assert_int_equal(brio_builder_remove_body(b, 2, &error), BRIO_OK);
+    commit(other, b);
+    assert_int_equal(brio_sim_stitches(other, &broken), 0);
+    step(other, 2);
+    brio_sim_free(sim);
+    brio_sim_free(other);
+}
+
+/* Constraints are taken away by name: what hung by one falls. TOLERANCE 1e-9 m: the solver's. */
+static void constraints_go(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse("time: {h: 1/100}\nsolver: {tol: 1e-10}\ngravity: [0, -9.8, 0]\nbodies:\n"
+              "  - {name: a, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, kind: "
+              "affine, material: {type: affine, E: 1e6, rho: 1000}}\nconstraints:\n"
+              "  - {type: ball, name: nail, a: a, at: [0, 0.1, 0]}\n"
+              "  - {type: ball, name: pin, a: a, at: [0, -0.1, 0]}\n");
+    BrioError error = {0};
+    step(sim, 20);
+    double start = ledger(sim).centre[1];
+    assert_true(fabs(start) < 1e-9);
+    BrioBuilder *b = begin(sim);
+    refused(brio_builder_remove_constraint(b, "nails", &error), &error, "did you mean \"nail\"");
+    assert_int_equal(brio_builder_remove_constraint(b, "nail", &error), BRIO_OK);
+    commit(sim, b);
+    assert_int_equal(brio_system_constraints(sim->system), 1);
+    step(sim, 20);
+    assert_true(ledger(sim).centre[1] > -0.1);
+    double before = ledger(sim).momentum[1];
+    b = begin(sim);
+    assert_int_equal(brio_builder_remove_constraint(b, "pin", &error), BRIO_OK);
+    commit(sim, b);
+    step(sim, 20);
+    double fallen = ledger(sim).momentum[1];
+    /* m g t, m = 8 kg */
+    assert_true(fabs(fallen - before + 8 * 9.8 * 0.2) < 1e-6);
+    brio_sim_free(sim);
+}
+
 /* Every allocation of an edit fails in turn: the simulation stays as it was, and nothing leaks. */
 static BrioStatus edit_all(BrioSim *sim, const char *file)
 {
@@ -460,6 +633,9 @@ int main(void)
         cmocka_unit_test(events),
         cmocka_unit_test(events_leave_no_trace),
         cmocka_unit_test(buffers),
+        cmocka_unit_test(cages_stay),
+        cmocka_unit_test(stitches_stay),
+        cmocka_unit_test(constraints_go),
         cmocka_unit_test(failing_allocator),
         cmocka_unit_test(random_editing),
     };

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "force/force.h"
+#include "force/symmetric.h"
 #include "memory.h"
 #include "potential/forces.h"
 #include "simulate.h"
@@ -82,6 +83,80 @@ static void formulas_say_what_is_wrong_and_where(void **unused)
     memset(deep, '1', 450);
     deep[450] = 0;
     assert_int_not_equal(brio__formula_compile(deep, &f, &column, &error), BRIO_OK);
+}
+
+/* The projection P of a symmetric A is the nearest semidefinite matrix: P and P - A have no
+ * negative eigenvalue and P (P - A) = 0. TOLERANCE 1e-13 of the size: round-off. */
+static void symmetric_matrices_are_projected(void **unused)
+{
+    (void)unused;
+    BrioRandom random = {3};
+    int changed = 0, kept = 0;
+    for (int i = 0; i < 2000; i++) {
+        static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+        double a[6], p[6], size = 0;
+        for (int k = 0; k < 6; k++) a[k] = brio__random(&random) - (i % 3 ? 0.5 : 0);
+        if (i % 5 == 0) a[1] = a[2] = 0; /* some rotations are none */
+        if (i % 3 == 0) a[0] += 2, a[3] += 2, a[5] += 2;
+        memcpy(p, a, sizeof p);
+        brio__symmetric3_project(p);
+        for (int k = 0; k < 6; k++) size = fmax(size, fabs(a[k]));
+        double off = 0, M[2][6];
+        for (int k = 0; k < 6; k++) M[0][k] = p[k], M[1][k] = p[k] - a[k];
+        for (int m = 0; m < 2; m++) { /* principal minors */
+            const double *s = M[m];
+            double minor[7] = {s[0],
+                               s[3],
+                               s[5],
+                               s[0] * s[3] - s[1] * s[1],
+                               s[0] * s[5] - s[2] * s[2],
+                               s[3] * s[5] - s[4] * s[4],
+                               s[0] * (s[3] * s[5] - s[4] * s[4]) -
+                                   s[1] * (s[1] * s[5] - s[4] * s[2]) +
+                                   s[2] * (s[1] * s[4] - s[3] * s[2])};
+            for (int k = 0; k < 7; k++) assert_true(minor[k] > -1e-13 * fmax(size * size, 1) * 20);
+        }
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                double sum = 0;
+                for (int k = 0; k < 3; k++) sum += M[0][at[r][k]] * M[1][at[k][c]];
+                off = fmax(off, fabs(sum));
+            }
+        assert_true(off < 1e-13 * size * size);
+        double most = 0;
+        for (int k = 0; k < 6; k++) most = fmax(most, fabs(M[1][k]));
+        changed += most > 1e-3;
+        kept += most < 1e-13 * size;
+    }
+    assert_true(changed > 1000 && kept > 500);
+}
+
+/* On top of the hill between two wells, E = 50 (x^2 - 1)^2, the matrix of a step is not positive
+ * definite and has to be projected. The step of backward Euler is solved all the same: its end
+ * fulfils the equation, in a well. TOLERANCE 1e-8 m: the solver's 1e-10 m/s times h and the
+ * curvature. */
+static void steps_from_a_hill_are_solved(void **unused)
+{
+    (void)unused;
+    const double h = 0.2, v = 0.3;
+    double x[6], y[6];
+    BrioSim *sim = parse(
+        "time: {h: 1/5, end: 1}\ngravity: [0, 0, 0]\nintegrator: backward-euler\nsolver: {tol: "
+        "1e-10}\nforces:\n  - {type: potential, formula: '50*(x^2 - 1)^2'}\nbodies:\n"
+        "  - {shape: {type: line, length: 1, cells: 1}, material: {type: hooke, k: 1e-9, "
+        "vertex_mass: 1}, velocity: {linear: [0.3, 0, 0]}}\n");
+    brio_sim_positions(sim, 0, x);
+    assert_true(1 - h * h * 200 < 0); /* m + h^2 E'' at x = 0 */
+    step(sim, 1);
+    brio_sim_positions(sim, 0, y);
+    for (int i = 0; i < 2; i++) {
+        double end = y[3 * i], slope = 200 * end * (end * end - 1);
+        print_message("from %g to %.9f m, off by %.1e\n", x[3 * i], end,
+                      end - x[3 * i] - h * v + h * h * slope);
+        assert_true(fabs(end - x[3 * i] - h * v + h * h * slope) < 1e-8);
+        assert_true(fabs(end - 1) < 0.1);
+    }
+    brio_sim_free(sim);
 }
 
 /* Whatever is written, a formula is rejected with a place or has a value. */
@@ -944,6 +1019,8 @@ int main(void)
         cmocka_unit_test(an_inverse_square_is_keplers),
         cmocka_unit_test(a_plate_falls_at_its_terminal_velocity),
         cmocka_unit_test(wind_is_booked),
+        cmocka_unit_test(symmetric_matrices_are_projected),
+        cmocka_unit_test(steps_from_a_hill_are_solved),
         cmocka_unit_test(the_work_of_time_is_booked),
         cmocka_unit_test(forces_without_potential_keep_second_order),
         cmocka_unit_test(scripts_work_against_forces),

@@ -399,17 +399,15 @@ static void contacts(void **unused)
     brio_sim_free(sim);
 }
 
-/* A block of 16 kg slides on a plane from 2 m/s, and stands on a slope of 20 degrees. The way that
+/* A block of 16 kg slides on a floor from 2 m/s, and stands on a slope of 20 degrees. The way that
  * it slides by backward Euler is as with Newton's method within 3 %, which is v^2/(2 mu g) but for
  * the v h/2 that the step costs: normal forces are those of the end of the step in either. What
  * friction takes is all that is lost but for what the method takes. What holds does not creep, not
  * even below epsv: TOLERANCE 1e-5 m/s, a hundredth of it. */
-static void friction(void **unused)
+static void friction_on(const char *floor, bool meshed)
 {
-    (void)unused;
     static const char block[] =
-        "contact: {type: penalty, kappa: 1e4, mu: %g}\nobstacles: [{type: plane, normal: [0, 1, "
-        "0]}]\nbodies:\n"
+        "contact: {type: penalty, kappa: 1e4, mu: %g}\nobstacles: [%s]\nbodies:\n"
         "  - {shape: {type: box, size: [0.4, 0.1, 0.4], cells: [4, 1, 4]}, material: {type: arap, "
         "E: 1e5, rho: 1000}, transform: {translate: [0, 0.0485, 0]}%s}\n";
     static const struct {
@@ -421,10 +419,11 @@ static void friction(void **unused)
     double way[3], newton = 0;
     for (size_t k = 0; k < BRIO_COUNT(solver); k++) {
         char text[1024];
-        snprintf(text, sizeof text, block, 0.2, ", velocity: {linear: [2, 0, 0]}");
+        snprintf(text, sizeof text, block, 0.2, floor, ", velocity: {linear: [2, 0, 0]}");
         BrioSim *sim = parse(
             "time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nsolver: %s\n%s",
             solver[k].name, text);
+        assert_true((sim->system->analytic_count == 0) == meshed);
         BrioLedger first = ledger(sim), slow, last;
         step(sim, 60);
         slow = ledger(sim);
@@ -439,7 +438,7 @@ static void friction(void **unused)
                     fabs(last.friction / newton - 1) <= solver[k].tolerance);
         assert_true(fabs(last.centre[0] - slow.centre[0]) < (k ? 1e-5 : 1e-3));
         brio_sim_free(sim);
-        snprintf(text, sizeof text, block, 0.5, "");
+        snprintf(text, sizeof text, block, 0.5, floor, "");
         sim = parse("time: {h: 1/30}\ngravity: [3.3518, -9.2090, 0]\nintegrator: "
                     "backward-euler\nsolver: %s\n%s",
                     solver[k].name, text);
@@ -452,6 +451,21 @@ static void friction(void **unused)
         assert_true(fabs(last.centre[0] - slow.centre[0]) < (k ? 1e-5 : 1e-3));
         brio_sim_free(sim);
     }
+}
+
+static void friction(void **unused)
+{
+    (void)unused;
+    friction_on("{type: plane, normal: [0, 1, 0]}", false);
+}
+
+/* The same on the triangles of a mesh, which are searched for and not evaluated. */
+static void friction_on_a_mesh(void **unused)
+{
+    (void)unused;
+    friction_on("{type: box, formula: false, size: [9, 1, 2], cells: [3, 1, 1], transform: "
+                "{translate: [1.5, -0.5, 0]}}",
+                true);
 }
 
 /* The least distance of two vertices of the only body, but for those that are close at rest. */
@@ -595,10 +609,13 @@ static void refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dense_springs),  cmocka_unit_test(dense_tets), cmocka_unit_test(bounds),
-        cmocka_unit_test(converges),      cmocka_unit_test(energy),     cmocka_unit_test(momentum),
-        cmocka_unit_test(weight_changes), cmocka_unit_test(contacts),   cmocka_unit_test(friction),
-        cmocka_unit_test(self_contact),   cmocka_unit_test(fixed_cost), cmocka_unit_test(refusals),
+        cmocka_unit_test(dense_springs),  cmocka_unit_test(dense_tets),
+        cmocka_unit_test(bounds),         cmocka_unit_test(converges),
+        cmocka_unit_test(energy),         cmocka_unit_test(momentum),
+        cmocka_unit_test(weight_changes), cmocka_unit_test(contacts),
+        cmocka_unit_test(friction),       cmocka_unit_test(friction_on_a_mesh),
+        cmocka_unit_test(self_contact),   cmocka_unit_test(fixed_cost),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

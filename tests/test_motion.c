@@ -155,6 +155,166 @@ static void own_glb_is_read(void **state)
     free(bytes);
 }
 
+/* A binary glTF of a description and its numbers, each accessor being a view of its own. */
+typedef struct GlbFile {
+    char text[8192], bytes[16384], bin[4096];
+    size_t used, size;
+    int views;
+    char accessors[2048], buffer_views[2048];
+} GlbFile;
+
+static int add_numbers(GlbFile *m, const void *numbers, size_t size, int count, int component,
+                       const char *type, const char *more)
+{
+    size_t a = strlen(m->accessors), b = strlen(m->buffer_views);
+    snprintf(m->accessors + a, sizeof m->accessors - a,
+             "%s{\"bufferView\":%d,\"componentType\":%d,\"count\":%d,\"type\":\"%s\"%s}",
+             m->views ? "," : "", m->views, component, count, type, more);
+    snprintf(m->buffer_views + b, sizeof m->buffer_views - b,
+             "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}", m->views ? "," : "", m->used,
+             size);
+    assert_true(m->used + size <= sizeof m->bin);
+    memcpy(m->bin + m->used, numbers, size);
+    m->used = (m->used + size + 3) / 4 * 4;
+    return m->views++;
+}
+
+static BrioStatus parse_glb(GlbFile *m, const char *rest, double fps, BrioSequence **s,
+                            BrioError *error)
+{
+    int length = snprintf(m->text, sizeof m->text,
+                          "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":%zu}],"
+                          "\"accessors\":[%s],\"bufferViews\":[%s],%s}",
+                          m->used, m->accessors, m->buffer_views, rest);
+    while (length % 4) m->text[length++] = ' ';
+    uint32_t head[5] = {0x46546c67, 2, 0, (uint32_t)length, 0x4e4f534a};
+    uint32_t next[2] = {(uint32_t)m->used, 0x004e4942};
+    m->size = sizeof head + (size_t)length + sizeof next + m->used;
+    head[2] = (uint32_t)m->size;
+    memcpy(m->bytes, head, sizeof head);
+    memcpy(m->bytes + sizeof head, m->text, (size_t)length);
+    memcpy(m->bytes + sizeof head + length, next, sizeof next);
+    memcpy(m->bytes + sizeof head + length + sizeof next, m->bin, m->used);
+    m->bytes[m->size] = 0;
+    return brio__sequence_parse("some.glb", m->bytes, m->size, fps, 0, s, error);
+}
+
+/* Nodes that turn, go along splines and jump, in each other: at every frame as by hand.
+ * TOLERANCE 1e-6 m: numbers of the file are floats. */
+static void nodes_of_glb_move(void **state)
+{
+    (void)state;
+    static GlbFile m;
+    static const float X[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0.5f};
+    static const float turn_time[3] = {0, 1, 2};
+    const float r = (float)sqrt(0.5); /* the last one is -q of 180 degrees: the same rotation */
+    const float turn[12] = {0, 0, 0, 1, 0, 0, r, r, 0, 0, -1, 0};
+    static const float spline_time[2] = {0, 2};
+    static const float spline[18] = {7, 7, 7, 0.5f, -1, 0.25f, 1, 2, 0, 0, -1, 3, 1, 0, 2, 8, 8, 8};
+    static const float jump_time[2] = {0, 1.5f}, jump[6] = {1, 0, 0, 4, 0, 0};
+    BrioSequence *s = NULL;
+    BrioError error = {0};
+    m = (GlbFile){0};
+    add_numbers(&m, X, sizeof X, 3, 5126, "VEC3", "");
+    add_numbers(&m, turn_time, sizeof turn_time, 3, 5126, "SCALAR", "");
+    add_numbers(&m, turn, sizeof turn, 3, 5126, "VEC4", "");
+    add_numbers(&m, spline_time, sizeof spline_time, 2, 5126, "SCALAR", "");
+    add_numbers(&m, spline, sizeof spline, 6, 5126, "VEC3", "");
+    add_numbers(&m, jump_time, sizeof jump_time, 2, 5126, "SCALAR", "");
+    add_numbers(&m, jump, sizeof jump, 2, 5126, "VEC3", "");
+    static const char rest[] =
+        "\"nodes\":[{\"children\":[1],\"scale\":[2,2,2]},{\"mesh\":0}],"
+        "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],\"animations\":[{"
+        "\"samplers\":[{\"input\":1,\"output\":2},"
+        "{\"input\":3,\"output\":4,\"interpolation\":\"CUBICSPLINE\"},"
+        "{\"input\":5,\"output\":6,\"interpolation\":\"STEP\"}],\"channels\":["
+        "{\"sampler\":0,\"target\":{\"node\":1,\"path\":\"rotation\"}},"
+        "{\"sampler\":1,\"target\":{\"node\":1,\"path\":\"translation\"}},"
+        "{\"sampler\":2,\"target\":{\"node\":0,\"path\":\"translation\"}}]}]";
+    if (parse_glb(&m, rest, 24, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
+    assert_int_equal(s->vertex_count, 3);
+    assert_true(s->frame_count >= 49 && s->time[0] == 0 && s->time[s->frame_count - 1] == 2);
+    double off = 0;
+    for (int64_t k = 0; k < s->frame_count; k++) {
+        double t = s->time[k], a = t * M_PI / 2, p = t / 2, p2 = p * p, p3 = p2 * p;
+        double way[3], from[3] = {t < 1.5 ? 1 : 4, 0, 0};
+        for (int i = 0; i < 3; i++)
+            way[i] = (2 * p3 - 3 * p2 + 1) * spline[3 + i] + 2 * (p3 - 2 * p2 + p) * spline[6 + i] +
+                     (3 * p2 - 2 * p3) * spline[12 + i] + 2 * (p3 - p2) * spline[9 + i];
+        for (int v = 0; v < 3; v++) {
+            const float *o = X + 3 * v;
+            const double y[3] = {cos(a) * o[0] - sin(a) * o[1], sin(a) * o[0] + cos(a) * o[1],
+                                 o[2]};
+            for (int i = 0; i < 3; i++)
+                off = brio__larger(off,
+                                   fabs(s->x[3 * (3 * k + v) + i] - from[i] - 2 * (y[i] + way[i])));
+        }
+    }
+    print_message("%d frames, off by %.1e m\n", (int)s->frame_count, off);
+    assert_true(off < 1e-6);
+    brio_sequence_free(s);
+}
+
+/* A bar of three vertices on two bones, of which the upper one bends: weights in bytes, joints in
+ * bytes or shorts. The place of the mesh's own node does not count. */
+static void skins_of_glb_bend(void **state)
+{
+    (void)state;
+    static GlbFile m;
+    static const float X[9] = {0, 0, 0, 0, 1, 0, 0, 2, 0.25f};
+    static const uint8_t joint[12] = {0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0};
+    static const uint8_t weight[12] = {255, 0, 0, 0, 204, 51, 0, 0, 255, 0, 0, 0};
+    static const float bind[32] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0,  0, 1,
+                                   1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1, 0, 1};
+    const float time[2] = {0, 1}, r = (float)sqrt(0.5), turn[8] = {0, 0, 0, 1, 0, 0, r, r};
+    static const double share[3] = {0, 0.2, 1};
+    static const char rest[] =
+        "\"nodes\":[{\"mesh\":0,\"skin\":0,\"translation\":[9,9,9]},{\"children\":[2]},"
+        "{\"translation\":[0,1,0]}],\"skins\":[{\"joints\":[1,2],\"inverseBindMatrices\":3}],"
+        "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"JOINTS_0\":1,"
+        "\"WEIGHTS_0\":2}}]}],\"animations\":[{\"samplers\":[{\"input\":4,\"output\":5}],"
+        "\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,\"path\":\"rotation\"}}]}]";
+    for (int wide = 0; wide < 2; wide++) {
+        uint16_t joint16[12], weight16[12];
+        BrioSequence *s = NULL;
+        BrioError error = {0};
+        for (int i = 0; i < 12; i++)
+            joint16[i] = joint[i], weight16[i] = (uint16_t)(257 * weight[i]);
+        m = (GlbFile){0};
+        add_numbers(&m, X, sizeof X, 3, 5126, "VEC3", "");
+        if (wide) {
+            add_numbers(&m, joint16, sizeof joint16, 3, 5123, "VEC4", "");
+            add_numbers(&m, weight16, sizeof weight16, 3, 5123, "VEC4", ",\"normalized\":true");
+        } else {
+            add_numbers(&m, joint, sizeof joint, 3, 5121, "VEC4", "");
+            add_numbers(&m, weight, sizeof weight, 3, 5121, "VEC4", ",\"normalized\":true");
+        }
+        add_numbers(&m, bind, sizeof bind, 2, 5126, "MAT4", "");
+        add_numbers(&m, time, sizeof time, 2, 5126, "SCALAR", "");
+        add_numbers(&m, turn, sizeof turn, 2, 5126, "VEC4", "");
+        if (parse_glb(&m, rest, 10, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
+        assert_int_equal(s->vertex_count, 3);
+        assert_int_equal(s->frame_count, 11);
+        double off = 0;
+        for (int64_t k = 0; k < s->frame_count; k++)
+            for (int v = 0; v < 3; v++) {
+                double a = s->time[k] * M_PI / 2, y = X[3 * v + 1] - 1, w = share[v];
+                const double turned[3] = {-sin(a) * y, 1 + cos(a) * y, X[3 * v + 2]};
+                for (int i = 0; i < 3; i++) {
+                    double expected = (1 - w) * X[3 * v + i] + w * turned[i];
+                    off = brio__larger(off, fabs(s->x[3 * (3 * k + v) + i] - expected));
+                }
+            }
+        print_message("skin: off by %.1e m\n", off);
+        assert_true(off < 1e-6); /* TOLERANCE: floats */
+        brio_sequence_free(s);
+        /* a joint that there is not */
+        m.bin[36] = 2;
+        assert_int_equal(parse_glb(&m, rest, 10, &s, &error), BRIO_ERROR_INPUT);
+        assert_non_null(strstr(error.message, "skin 0 is not as glTF has it"));
+    }
+}
+
 static void bad_files_get_a_sentence(void **state)
 {
     (void)state;
@@ -695,6 +855,7 @@ int main(void)
     brio_set_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_read),           cmocka_unit_test(own_glb_is_read),
+        cmocka_unit_test(nodes_of_glb_move),        cmocka_unit_test(skins_of_glb_bend),
         cmocka_unit_test(bad_files_get_a_sentence), cmocka_unit_test(scripts_move_as_said),
         cmocka_unit_test(curves_are_smooth),        cmocka_unit_test(monotone_stays_between),
         cmocka_unit_test(attachments_follow),       cmocka_unit_test(half_is_half_of_whole),

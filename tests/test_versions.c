@@ -72,6 +72,65 @@ static void old_checkpoints(void **unused)
     brio_sim_free(b);
 }
 
+/* Format 5 of a file with bodies: the state ended earlier, and there were no counts of automatic
+ * steps and no hashes of tables. */
+static size_t make_fifth(char *bytes, size_t size)
+{
+    enum { HEAD = 8 + 4 + 8 + 8 + 16, LENGTHS = 3 * 8, HASHES = 3 * 8 };
+    uint64_t image;
+    memcpy(&image, bytes + HEAD, sizeof image);
+    size_t at = HEAD + sizeof image + image + (10 + 4 + 2 + 5) * 8;
+    memmove(bytes + at, bytes + at + LENGTHS, size - at - LENGTHS);
+    size -= LENGTHS;
+    at += 6 * 8; /* as above */
+    memmove(bytes + at, bytes + at + HASHES, size - at - HASHES);
+    size -= HASHES;
+    put_version(bytes, size, 5u << 16 | (uint32_t)offsetof(BrioState, next_h));
+    return size;
+}
+
+/* Whoever restores a file with bodies has to let go of pointers into the simulation, so that files
+ * of all formats must say whether they have them. */
+static void old_checkpoints_say_whether_they_have_bodies(void **unused)
+{
+    (void)unused;
+    BrioSim *a = NULL, *b = NULL;
+    BrioBuilder *edit = NULL;
+    const int32_t corner = 0;
+    assert_int_equal(brio_sim_parse(scene, strlen(scene), "a", &a, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_parse(scene, strlen(scene), "a", &b, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_save(a, "plain", 1, NULL), BRIO_OK);
+    assert_int_equal(brio_checkpoint_has_bodies("plain"), 0);
+    size_t size = 0;
+    char *bytes = read_all("plain", &size);
+    write_bytes("third", bytes, make_old(bytes, size));
+    assert_int_equal(brio_checkpoint_has_bodies("third"), 0);
+    write_bytes("cut", bytes, 20);
+    assert_int_equal(brio_checkpoint_has_bodies("cut"), -1);
+    put_version(bytes, size, 2u << 16 | (uint32_t)offsetof(BrioState, next_h));
+    write_bytes("second", bytes, size);
+    assert_int_equal(brio_checkpoint_has_bodies("second"), -1);
+    free(bytes);
+    assert_int_equal(brio_checkpoint_has_bodies("no such file"), -1);
+
+    assert_int_equal(brio_sim_edit(a, &edit, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_fix(edit, 0, &corner, 1, NULL, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_commit(a, edit, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_step(a, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_save(a, "edited", 1, NULL), BRIO_OK);
+    assert_int_equal(brio_checkpoint_has_bodies("edited"), 1);
+    bytes = read_all("edited", &size);
+    write_bytes("fifth", bytes, make_fifth(bytes, size));
+    free(bytes);
+    assert_int_equal(brio_checkpoint_has_bodies("fifth"), 1);
+    assert_int_equal(b->state->fixed, 0);
+    assert_int_equal(brio_sim_restore(b, "fifth", NULL), BRIO_OK);
+    assert_int_equal(b->state->fixed, 3);
+    assert_memory_equal(a->state->q, b->state->q, (size_t)a->state->coordinates * 8);
+    brio_sim_free(a);
+    brio_sim_free(b);
+}
+
 /* The checkpoint in the folder of a run, too: --resume ends with the bytes of a whole run. */
 static void old_runs(void **unused)
 {
@@ -152,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(old_checkpoints),
+        cmocka_unit_test(old_checkpoints_say_whether_they_have_bodies),
         cmocka_unit_test(old_runs),
         cmocka_unit_test(old_motions),
     };

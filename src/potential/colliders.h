@@ -7,5 +7,8 @@
 
 /* NULL: there are none. */
 BrioColliders *brio__potential_colliders(const BrioPotential *potential);
+/* Marks the coordinate blocks that they push. */
+void brio__colliders_mark_touching(const BrioPotential *potential, const BrioPose *pose,
+                                   bool *mark);
 
 #endif

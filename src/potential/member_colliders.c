@@ -150,6 +150,19 @@ static void bound(void *self, const BrioPose *pose, double *bound, BrioComponent
     }
 }
 
+void brio__colliders_mark_touching(const BrioPotential *p, const BrioPose *pose, bool *mark)
+{
+    Colliders *c = p->self[BRIO_MEMBER_colliders];
+    int64_t count;
+    double dhat;
+    if (!c) return;
+    const BrioSystem *s = c->system;
+    const BrioHit *hit = find(c, pose, &count, &dhat);
+    for (int64_t i = 0; i < count; i++)
+        for (int32_t m = s->map_start[hit[i].vertex]; m < s->map_start[hit[i].vertex + 1]; m++)
+            mark[s->map_block[m]] |= hit[i].weight > 0;
+}
+
 BrioColliders *brio__potential_colliders(const BrioPotential *p)
 {
     const Colliders *c = p->self[BRIO_MEMBER_colliders];

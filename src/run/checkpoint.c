@@ -618,10 +618,10 @@ int brio_checkpoint_has_bodies(const char *name)
     uint64_t mark = 0, size = 0;
     Stream s = {.file = file, .reading = true};
     visit_head(&s, &found, first, &version, &mark);
-    VISIT(&s, size);
+    if (version >> 16 >= 5) VISIT(&s, size); /* before, files had no bodies */
     fclose(file);
-    bool known = !s.broken && !memcmp(first, letters, sizeof first) && version == VERSION;
-    return known ? size > 0 : -1;
+    bool known = !s.broken && !memcmp(first, letters, sizeof first);
+    return known && mark == BYTE_ORDER_MARK && readable(version) ? size > 0 : -1;
 }
 
 BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)

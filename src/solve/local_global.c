@@ -27,6 +27,7 @@
 #include "../contact/contour.h"
 #include "../contact/law.h"
 #include "../linear/scalar.h"
+#include "../potential/colliders.h"
 #include "../potential/hands.h"
 #include "problem.h"
 
@@ -469,11 +470,12 @@ static bool find_resting(const BrioProblem *p, BrioLocalGlobal *g)
 {
     BrioSolver *s = p->solver;
     bool any = false;
-    if (!s->system->analytic_count) return false;
+    if (!s->system->analytic_count && s->system->collider_params < 0) return false;
     memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
     brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
-    brio__potential_mark_touching(p->potential, &(BrioPose){p->state, s->x, p->state->time},
-                                  g->resting);
+    const BrioPose pose = {p->state, s->x, p->state->time};
+    brio__potential_mark_touching(p->potential, &pose, g->resting);
+    brio__colliders_mark_touching(p->potential, &pose, g->resting);
     memset(g->carried, 0, (size_t)g->components->count * sizeof *g->carried);
     for (int32_t b = 0; b < s->system->block_count; b++) {
         any |= g->resting[b];
