@@ -745,14 +745,14 @@ static void sheet_hangs_by_a_point(void **unused)
             off = brio__larger(off, fabs(point - (r == 0 ? -0.4 : r == 1 ? 0 : -0.5)));
         }
     }
-    print_message("the point is off by %.1e m, the vertex beside it has moved by %.3f m\n", off,
+    print_message("the point is off by %.1e m, the vertex next to it has moved by %.3f m\n", off,
                   x[3 * b + 1]);
     assert_true(off < 1e-8);
     assert_true(x[3 * b + 1] < -0.01);
     brio_sim_free(sim);
 }
 
-/* Surfaces and lines carry points, not axes; what is nowhere on them is refused. */
+/* Surfaces and lines carry points, not axes; what is not on them is rejected. */
 static void refusals_of_surfaces(void **unused)
 {
     (void)unused;

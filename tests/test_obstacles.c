@@ -694,7 +694,10 @@ static void friction_in_a_bowl(void **state)
 {
     (void)state;
     BrioMesh *mesh = hollow_ball();
-    FILE *file = fopen("bowl.obj", "w");
+    char name[] = "/tmp/brio-bowl-XXXXXX.obj";
+    int handle = mkstemps(name, 4);
+    assert_true(handle >= 0);
+    FILE *file = fdopen(handle, "w");
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         fprintf(file, "v %.17g %.17g %.17g\n", mesh->x[3 * v], mesh->x[3 * v + 1],
                 mesh->x[3 * v + 2]);
@@ -714,10 +717,10 @@ static void friction_in_a_bowl(void **state)
         BrioSim *sim = parse(
             "time: {h: 1/1000, end: 1}\ngravity: [0, 0, 0]\nintegrator: backward-euler\n"
             "solver: %s\ncontact: {type: penalty, dhat: 0.05, kappa: 10, mu: 0.3, epsv: 1e-4}\n"
-            "obstacles: [{type: mesh, mesh: bowl.obj}]\nbodies:\n"
+            "obstacles: [{type: mesh, mesh: %s}]\nbodies:\n"
             "  - {shape: {type: line, length: 1e-9, cells: 1}, kind: points,\n"
             "     material: {type: mass, vertex_mass: 1}}\n",
-            k ? "{type: local-global, iterations: 100}" : "newton");
+            k ? "{type: local-global, iterations: 100}" : "newton", name);
         double across = 0, slowed = 0;
         for (int i = 0; i < 2; i++)
             for (int r = 0; r < 3; r++) {
@@ -733,6 +736,7 @@ static void friction_in_a_bowl(void **state)
         assert_true(across > 5e-5 && fabs(slowed - 0.3 * across) < 0.02 * 0.3 * across);
         brio_sim_free(sim);
     }
+    remove(name);
 }
 
 /* Where the way from a to b first meets the cube [-1, 1]^3 from outside, or leaves it: 0: nowhere;

@@ -44,7 +44,8 @@ const BrioHit *brio__colliders_find(BrioColliders *colliders, const double *x, d
  * forces that are multiplied by
  *     |sum of w f n| / |sum over w > 0 of w f n|,   f = dhat - d:
  * in a bowl many parts push alike and others pull, and friction is that of what is left. */
-double brio__hits_share(const BrioHit *hit, const BrioHit *end, double dhat, const BrioHit **next);
+double brio__hits_fraction(const BrioHit *hit, const BrioHit *end, double dhat,
+                           const BrioHit **next);
 /* Whether a vertex went through an obstacle between two poses, and which. */
 bool brio__colliders_passed(BrioColliders *colliders, const double *x0, const double *x1,
                             int32_t *vertex, int32_t *obstacle);

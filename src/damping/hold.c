@@ -269,13 +269,13 @@ static BrioStatus add_colliders(BrioHold *h, BrioColliders *colliders, const Bri
     const double *law = state->param + s->collider_params;
     double dhat = law[BRIO_CONTACT_DHAT];
     int64_t count;
-    double share = 1;
+    double rubs = 1;
     const BrioHit *hit = brio__colliders_find(colliders, x, dhat, &count), *next = hit;
     for (const BrioHit *end = hit + count; hit < end; hit++) {
-        if (hit == next) share = brio__hits_share(hit, end, dhat, &next);
+        if (hit == next) rubs = brio__hits_fraction(hit, end, dhat, &next);
         int a = h->owner[hit->vertex], b = s->body_count + hit->obstacle;
         double stiffness =
-            share * hit->weight * law[BRIO_CONTACT_KAPPA] * brio__stiffness_factor(s, a, b);
+            rubs * hit->weight * law[BRIO_CONTACT_KAPPA] * brio__stiffness_factor(s, a, b);
         Contact c = {.vertex = hit->vertex,
                      .other = -1 - hit->obstacle,
                      .meshed = true,
