@@ -18,7 +18,8 @@ if [ ! -e "$sysroot/complete" ]; then
     mkdir -p "$sysroot"
     echo "aarch64: fetching the arm64 packages"
     mmdebstrap --quiet --variant=extract --architectures=arm64 --include="$(echo $packages | tr ' ' ',')" \
-        --format=tar bookworm - | tar -x -C "$sysroot" --no-same-owner --exclude=./dev --exclude='./usr/share/doc'
+        --format=tar bookworm - | tar -x -C "$sysroot" --no-same-owner --exclude=./dev --exclude='./usr/share/doc' \
+        --exclude=./tmp --exclude=./var # qemu would look there first, and some calls of a program elsewhere
     # Nothing was configured, so links are as the packages have them: those from the root become relative to it...
     find "$sysroot" -type l -lname '/*' | while read -r link; do
         ln -sfn "$(realpath -m -s --relative-to="$(dirname "$link")" "$sysroot$(readlink "$link")")" "$link"

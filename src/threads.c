@@ -286,8 +286,10 @@ static void *attend(void *context)
         look_out(seen);
         if (atomic_load(&pool.posted) != seen) continue;
         atomic_fetch_sub(&pool.awake, 1);
-        atomic_store(&self->asleep, true);
-        /* share() counts the loop before it looks who sleeps */
+        /* share() counts the loop before it looks who sleeps. An exchange, and no store: qemu 7
+         * lets a load of Arm programs go before a store, whatever the order that both ask for, and
+         * nobody would be woken. */
+        (void)atomic_exchange(&self->asleep, true);
         if ((atomic_load(&pool.posted) == seen && !atomic_load(&pool.closing)) ||
             !atomic_exchange(&self->asleep, false))
             sleep_on(&self->wake);
@@ -448,7 +450,7 @@ static void wait_for_helpers(Slot *slot, int64_t patience)
             for (int i = 0; i < 8; i++) pause_core();
             continue;
         }
-        atomic_store(&slot->waiting, true);
+        (void)atomic_exchange(&slot->waiting, true); /* as in attend() */
         if (atomic_load(&slot->unfinished)) sleep_on(&slot->done);
         atomic_store(&slot->waiting, false);
     }

@@ -2,6 +2,7 @@
  * entries, derivatives, signs. */
 #include "system/system.h"
 #include "field.h"
+#include "memory.h"
 #include "sim/sim.h"
 
 #include <stdlib.h>
@@ -558,6 +559,37 @@ static void signs(void **unused)
     }
 }
 
+/* Each allocation fails in turn while a scene with all models of damping, and friction of both
+ * kinds, is made and does a step: a status, and nothing is left. */
+static void memory_may_be_lacking(void **state)
+{
+    (void)state;
+    static const char *const contacts[] = {"{type: ipc, mu: 0.3}", "{type: penalty, mu: 0.3}"};
+    for (int k = 0; k < 2; k++) {
+        char scene[1024];
+        Memory memory = {.failed = true};
+        snprintf(scene, sizeof scene,
+                 "time: {h: 1/60}\ncontact: %s\ndamping: [{type: rayleigh, alpha: 0.1, beta: 0.01},"
+                 " {type: ether-drag, k: 0.1}, {type: momentum-preserving, k: 0.1},"
+                 " {type: strain-energy, beta: 0.001}]\n"
+                 "bodies: [{name: a, shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]},"
+                 " material: jelly, transform: {translate: [0, 0.5005, 0]}}]\n"
+                 "obstacles: [{type: plane, normal: [0, 1, 0]}]\n",
+                 contacts[k]);
+        for (int64_t at = 0; memory.failed; at++) {
+            BrioSim *sim = NULL;
+            BrioError error = {0};
+            memory_start(&memory, at, false);
+            BrioStatus status = brio_sim_parse(scene, strlen(scene), "test", &sim, &error);
+            if (status == BRIO_OK) status = brio_sim_step(sim, &error);
+            brio_sim_free(sim);
+            if (!memory.failed && status != BRIO_OK) fail_msg("%s", error.message);
+            if (memory.live) fail_msg("call %d: %d were not freed", (int)at, (int)memory.live);
+        }
+    }
+    brio_set_allocator(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,7 +597,7 @@ int main(void)
         cmocka_unit_test(rates_of_frames), cmocka_unit_test(angular_momentum),
         cmocka_unit_test(no_torque),       cmocka_unit_test(entries),
         cmocka_unit_test(unfinished),      cmocka_unit_test(derivatives),
-        cmocka_unit_test(signs),
+        cmocka_unit_test(signs),           cmocka_unit_test(memory_may_be_lacking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

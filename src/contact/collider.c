@@ -20,8 +20,8 @@
 enum {
     LEAF = 4,
     STACK = 64,
-    NEAR = 48, /* parts that are looked at around a point */
-    HITS = 8   /* of which so many may count: in a corner of three walls they are seven */
+    PARTS = 64, /* that count around a point: 7 in a corner of three walls, 13 in a bowl */
+    HITS = 16   /* room for so many of each vertex, on average over all of them */
 };
 
 /* n . n_T below which a vertex is on another side: sharp edges are left aside. */
@@ -51,6 +51,7 @@ typedef struct Mesh {
     int32_t *hint;
     double (*known)[4];
     int32_t *edge_owner, *vertex_owner; /* the first triangle that has it */
+    int32_t *fan_start, *fan;           /* the triangles around each vertex */
 } Mesh;
 
 struct BrioColliders {
@@ -59,7 +60,10 @@ struct BrioColliders {
     Mesh *mesh;
     int64_t vertex_count; /* body vertices that have coordinates */
     int32_t *vertex, *owner;
-    BrioHit *found;   /* HITS for each vertex, of one mesh; obstacle < 0: no more */
+    BrioHit *found;   /* the closest of each vertex, of one mesh; obstacle < 0: none */
+    int32_t *others;  /* how many other parts count for it */
+    int64_t *place;   /* where its hits begin */
+    int64_t room;     /* of `hit` */
     BrioHit *earlier; /* the closest of each vertex */
     BrioHit *hit;     /* all */
 };
@@ -149,14 +153,20 @@ static BrioStatus number_edges(Mesh *m)
         m->edge_owner[m->edge[k]] = (int32_t)(k / 3);
         m->vertex_owner[m->corner[k] - m->first] = (int32_t)(k / 3);
     }
+    for (int64_t k = 0; k < sides; k++) m->fan_start[m->corner[k] - m->first + 1]++;
+    for (int64_t v = 0; v < m->vertices; v++) m->fan_start[v + 1] += m->fan_start[v];
+    for (int64_t k = sides - 1; k >= 0; k--) /* fan_start[v + 1] goes down to where v begins */
+        m->fan[--m->fan_start[m->corner[k] - m->first + 1]] = (int32_t)(k / 3);
+    memmove(m->fan_start, m->fan_start + 1, (size_t)m->vertices * sizeof *m->fan_start);
+    m->fan_start[m->vertices] = (int32_t)sides;
     return BRIO_OK;
 }
 
 static void free_mesh(Mesh *m)
 {
-    void *arrays[] = {m->corner, m->edge,       m->order,       m->face, m->side,
-                      m->around, m->node,       m->box,         m->x,    m->hint,
-                      m->known,  m->edge_owner, m->vertex_owner};
+    void *arrays[] = {m->corner, m->edge,       m->order,        m->face,      m->side,
+                      m->around, m->node,       m->box,          m->x,         m->hint,
+                      m->known,  m->edge_owner, m->vertex_owner, m->fan_start, m->fan};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
 }
 
@@ -178,7 +188,9 @@ static BrioStatus create_mesh(const BrioObstacle *o, int number, int64_t points,
     m->x = brio__calloc(3 * vertices, sizeof *m->x);
     m->edge_owner = brio__alloc(3 * triangles, sizeof *m->edge_owner);
     m->vertex_owner = brio__alloc(vertices, sizeof *m->vertex_owner);
-    if (!m->edge_owner || !m->vertex_owner) return BRIO_ERROR_MEMORY;
+    m->fan_start = brio__calloc(vertices + 1, sizeof *m->fan_start);
+    m->fan = brio__alloc(3 * triangles, sizeof *m->fan);
+    if (!m->edge_owner || !m->vertex_owner || !m->fan_start || !m->fan) return BRIO_ERROR_MEMORY;
     m->hint = brio__calloc((size_t)points, sizeof *m->hint);
     m->known = brio__calloc((size_t)points, sizeof *m->known);
     if (!m->hint || !m->known || !m->corner || !m->edge || !m->order || !m->face || !m->side ||
@@ -204,12 +216,15 @@ BrioStatus brio__colliders_create(const BrioSystem *s, BrioColliders **colliders
     c->mesh = brio__calloc((size_t)count, sizeof *c->mesh);
     c->vertex = brio__alloc(room, sizeof *c->vertex);
     c->owner = brio__alloc(room, sizeof *c->owner);
-    c->found = brio__calloc(HITS * room, sizeof *c->found);
+    c->found = brio__calloc(room, sizeof *c->found);
+    c->others = brio__calloc(room, sizeof *c->others);
+    c->place = brio__calloc(room, sizeof *c->place);
     c->earlier = brio__calloc(room, sizeof *c->earlier);
-    c->hit = brio__calloc(HITS * room * (size_t)count, sizeof *c->hit);
-    BrioStatus status = c->mesh && c->vertex && c->owner && c->found && c->earlier && c->hit
-                            ? BRIO_OK
-                            : BRIO_ERROR_MEMORY;
+    c->room = (int64_t)(HITS * room) * count;
+    c->hit = brio__alloc((size_t)c->room, sizeof *c->hit);
+    bool all = c->mesh && c->vertex && c->owner && c->found && c->others && c->place &&
+               c->earlier && c->hit;
+    BrioStatus status = all ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int i = 0; status == BRIO_OK && i < s->obstacle_count; i++) {
         int taken = takes(s, &s->obstacle[i]);
         if (taken < 0) status = BRIO_ERROR_MEMORY;
@@ -237,6 +252,8 @@ void brio__colliders_free(BrioColliders *c)
     brio__free(c->vertex);
     brio__free(c->owner);
     brio__free(c->found);
+    brio__free(c->others);
+    brio__free(c->place);
     brio__free(c->earlier);
     brio__free(c->hit);
     brio__free(c);
@@ -452,13 +469,26 @@ static void nearest(const Mesh *m, const double *x, const double *p, int32_t *hi
 
 /* ---- all that is near ------------------------------------------------------------------- */
 
-/* A face, edge or vertex, and how often it counts. */
+/* A point before a mesh. */
+typedef struct View {
+    const Mesh *m;
+    const double *x, *p;
+    double reach;
+} View;
+
+/* A face, edge or vertex that counts, and the weights of its closest point in a triangle. */
 typedef struct Part {
     int64_t key; /* 0 .. triangles: a face; then edges; then vertices */
     int32_t triangle;
     int count;
     double w[4];
 } Part;
+
+typedef struct Parts {
+    Part part[PARTS];
+    int count; /* PARTS + 1: there are more */
+    int64_t own;
+} Parts;
 
 /* What the closest point with these weights lies on. */
 static int64_t part_of(const Mesh *m, int32_t t, const double w[4])
@@ -473,90 +503,138 @@ static int64_t part_of(const Mesh *m, int32_t t, const double w[4])
     return m->triangles + m->edges + m->corner[3 * t + at] - m->first;
 }
 
-static void count_part(const Mesh *m, int32_t t, const double w[4], int count, Part *part,
-                       int *parts)
+static bool triangle_lies_on(const View *v, int32_t t, int64_t key)
 {
-    int64_t key = part_of(m, t, w);
-    int i = 0;
-    while (i < *parts && part[i].key != key) i++;
-    if (i == NEAR) return;
-    if (i == *parts) part[(*parts)++] = (Part){.key = key, .triangle = INT32_MAX};
-    part[i].count += count;
-    if (t >= part[i].triangle) return;
-    part[i].triangle = t; /* the first triangle tells the place */
-    memcpy(part[i].w, w, sizeof part[i].w);
+    double w[4];
+    from_triangle(v->m, t, v->x, v->p, w);
+    return part_of(v->m, t, w) == key;
 }
 
-/* The edge from corner k of a triangle: where it is closest, if that is within reach. */
-static bool near_edge(const Mesh *m, int32_t t, int k, const double *x, const double *p,
-                      double reach, double w[4])
+/* The closest point of the edge from corner k of a triangle: its weights and distance. */
+static double from_edge(const View *v, int32_t t, int k, double w[4])
 {
-    const double *a = x + 3 * (int64_t)m->corner[3 * t + k];
+    const double *a = v->x + 3 * (int64_t)v->m->corner[3 * t + k];
     double e[3], r[3];
-    brio__subtract3(x + 3 * (int64_t)m->corner[3 * t + (k + 1) % 3], a, e);
-    brio__subtract3(p, a, r);
+    brio__subtract3(v->x + 3 * (int64_t)v->m->corner[3 * t + (k + 1) % 3], a, e);
+    brio__subtract3(v->p, a, r);
     double s = fmin(fmax(brio__dot3(e, r) / brio__dot3(e, e), 0), 1);
     for (int i = 0; i < 3; i++) r[i] -= s * e[i];
+    w[0] = 1;
     w[1 + k] = s - 1;
     w[1 + (k + 1) % 3] = -s;
-    return brio__norm3(r) < reach;
+    w[1 + (k + 2) % 3] = 0;
+    return brio__norm3(r);
+}
+
+static bool edge_lies_on(const View *v, int32_t t, int k, int64_t key)
+{
+    double w[4];
+    from_edge(v, t, k, w);
+    return part_of(v->m, t, w) == key;
+}
+
+static bool has_edge(const Mesh *m, int32_t t, int32_t edge)
+{
+    return m->edge[3 * t] == edge || m->edge[3 * t + 1] == edge || m->edge[3 * t + 2] == edge;
+}
+
+/* Triangles whose closest point is inside the edge, less the edge itself if its own is. */
+static int count_edge(const View *v, int32_t t, int k)
+{
+    const Mesh *m = v->m;
+    int32_t edge = m->edge[3 * t + k], end = m->corner[3 * t + k] - (int32_t)m->first;
+    int64_t key = m->triangles + edge;
+    int count = -edge_lies_on(v, t, k, key);
+    for (int32_t i = m->fan_start[end]; i < m->fan_start[end + 1]; i++)
+        count += has_edge(m, m->fan[i], edge) && triangle_lies_on(v, m->fan[i], key);
+    return count;
+}
+
+/* Triangles and, less, edges whose closest point is the vertex, and the vertex itself. */
+static int count_vertex(const View *v, int32_t vertex)
+{
+    const Mesh *m = v->m;
+    int64_t key = m->triangles + m->edges + vertex;
+    int count = 1;
+    for (int32_t i = m->fan_start[vertex]; i < m->fan_start[vertex + 1]; i++) {
+        int32_t t = m->fan[i];
+        count += triangle_lies_on(v, t, key);
+        for (int k = 0; k < 3; k++)
+            if (m->edge_owner[m->edge[3 * t + k]] == t) count -= edge_lies_on(v, t, k, key);
+    }
+    return count;
+}
+
+/* In the order of their keys, which does not depend on the tree. */
+static void add_part(Parts *parts, int64_t key, int32_t t, int count, const double w[4])
+{
+    if (count == 0 || key == parts->own || parts->count > PARTS) return;
+    int i = parts->count++;
+    if (i == PARTS) return;
+    for (; i > 0 && parts->part[i - 1].key > key; i--) parts->part[i] = parts->part[i - 1];
+    parts->part[i] = (Part){.key = key, .triangle = t, .count = count};
+    memcpy(parts->part[i].w, w, sizeof parts->part[i].w);
 }
 
 /* A triangle, and those of its edges and vertices that belong to it. */
-static void count_triangle(const Mesh *m, int32_t t, const double *x, const double *p, double reach,
-                           Part *part, int *parts)
+static void count_triangle(const View *v, int32_t t, Parts *parts)
 {
-    double w[4], d = from_triangle(m, t, x, p, w);
-    if (!(d < reach)) return;
-    count_part(m, t, w, 1, part, parts);
+    const Mesh *m = v->m;
+    double w[4];
+    if (!(from_triangle(m, t, v->x, v->p, w) < v->reach)) return;
+    if (part_of(m, t, w) == t) add_part(parts, t, t, 1, w);
     for (int k = 0; k < 3; k++) {
-        double edge[4] = {1, 0, 0, 0}, corner[4] = {1, 0, 0, 0};
-        int64_t a = m->corner[3 * t + k];
-        if (m->edge_owner[m->edge[3 * t + k]] == t && near_edge(m, t, k, x, p, reach, edge))
-            count_part(m, t, edge, -1, part, parts);
+        double edge[4], corner[4] = {1, 0, 0, 0};
+        int32_t a = m->corner[3 * t + k], e = m->edge[3 * t + k], i = a - (int32_t)m->first;
+        if (m->edge_owner[e] == t && from_edge(v, t, k, edge) < v->reach)
+            add_part(parts, m->triangles + e, t, count_edge(v, t, k), edge);
         corner[1 + k] = -1;
-        if (m->vertex_owner[a - m->first] == t && brio__distance3(p, x + 3 * a) < reach)
-            count_part(m, t, corner, 1, part, parts);
+        if (m->vertex_owner[i] == t && brio__distance3(v->p, v->x + 3 * (int64_t)a) < v->reach)
+            add_part(parts, m->triangles + m->edges + i, t, count_vertex(v, i), corner);
     }
 }
 
-static int compare_parts(const void *a, const void *b)
+/* The other parts that count around a point whose closest one is `hit`, of `triangle`. Where they
+ * are more than PARTS, the closest has to do. */
+static void find_parts(const View *v, int32_t triangle, const BrioHit *hit, Parts *parts)
 {
-    const Part *p = a, *q = b;
-    return (p->key > q->key) - (p->key < q->key);
-}
-
-/* Adds the other parts that count around a point whose closest one is out[0], of `triangle`. */
-static void all_near(const Mesh *m, const double *x, const double *p, double reach,
-                     int32_t triangle, BrioHit *out)
-{
-    Part part[NEAR];
+    const Mesh *m = v->m;
     int32_t stack[STACK];
-    int depth = 0, parts = 0, hits = 1;
-    double weight[4] = {1, -out->w[0], -out->w[1], -out->w[2]};
-    int64_t own = part_of(m, triangle, weight);
+    int depth = 0;
+    double weight[4] = {1, -hit->w[0], -hit->w[1], -hit->w[2]};
+    parts->count = 0;
+    parts->own = part_of(m, triangle, weight);
     stack[depth++] = 0;
     while (depth > 0) {
         int32_t at = stack[--depth];
         const Node *node = &m->node[at];
-        if (square_from_box(m->box[at], p) > reach * reach) continue;
+        if (square_from_box(m->box[at], v->p) > v->reach * v->reach) continue;
         for (int32_t k = 0; !node->right && k < node->count; k++)
-            count_triangle(m, m->order[node->first + k], x, p, reach, part, &parts);
+            count_triangle(v, m->order[node->first + k], parts);
         if (!node->right) continue;
         stack[depth++] = node->right;
         stack[depth++] = at + 1;
     }
-    /* in an order that does not depend on the tree */
-    qsort(part, (size_t)parts, sizeof *part, compare_parts);
-    for (int i = 0; i < parts && hits < HITS; i++) {
+    if (parts->count > PARTS) parts->count = 0;
+}
+
+/* The hits of the other parts of a point; `out` may be NULL, to count them. */
+static int32_t other_hits(const View *v, int32_t triangle, const BrioHit *hit, BrioHit *out)
+{
+    Parts parts;
+    int32_t count = 0;
+    find_parts(v, triangle, hit, &parts);
+    for (int i = 0; i < parts.count; i++) {
         double r[3];
-        if (part[i].count == 0 || part[i].key == own) continue;
-        out[hits].vertex = out->vertex;
-        set_hit(m, part[i].triangle, x, p, part[i].w, r, &out[hits]);
-        if (!(out[hits].d > 1e-14)) continue;
-        out[hits++].weight = part[i].count;
+        BrioHit other;
+        set_hit(v->m, parts.part[i].triangle, v->x, v->p, parts.part[i].w, r, &other);
+        if (!(other.d > 1e-14)) continue;
+        other.vertex = hit->vertex;
+        other.weight = parts.part[i].count;
+        if (out) out[count] = other;
+        count++;
     }
-    if (hits < HITS) out[hits].obstacle = -1;
+    return count;
 }
 
 typedef struct FindWork {
@@ -564,8 +642,8 @@ typedef struct FindWork {
     const Mesh *mesh;
     const double *x;
     double reach;
-    BrioHit *out;
-    int each; /* hits of a vertex: HITS, or 1: the closest only */
+    BrioHit *out;    /* the closest of each vertex */
+    int32_t *others; /* how many other parts count; NULL: not wanted */
 } FindWork;
 
 static void find_chunk(void *context, int64_t begin, int64_t end)
@@ -576,11 +654,12 @@ static void find_chunk(void *context, int64_t begin, int64_t end)
     int owners = s->body_count + s->obstacle_count;
     int obstacle = s->body_count + work->mesh->obstacle;
     for (int64_t i = begin; i < end; i++) {
-        BrioHit *hit = &work->out[work->each * i];
+        BrioHit *hit = &work->out[i];
         const double *p = work->x + 3 * (int64_t)c->vertex[i];
         hit->obstacle = -1;
         hit->vertex = c->vertex[i];
         hit->d = INFINITY;
+        if (work->others) work->others[i] = 0;
         if (s->excluded && s->excluded[c->owner[i] * owners + obstacle]) continue;
         double reach = fmax(work->reach, 0);
         if (!(square_from_box(work->mesh->box[0], p) <= reach * reach)) continue;
@@ -592,33 +671,70 @@ static void find_chunk(void *context, int64_t begin, int64_t end)
         nearest(work->mesh, work->x, p, &work->mesh->hint[i], hit);
         memcpy(known, p, 3 * sizeof *p);
         known[3] = hit->d;
-        if (work->each == 1) continue;
+        if (!work->others) continue;
         if (!(hit->d < work->reach))
             hit->obstacle = -1;
         else if (hit->d > -work->reach)
-            all_near(work->mesh, work->x, p, work->reach, work->mesh->hint[i], hit);
-        else
-            hit[1].obstacle = -1;
+            work->others[i] = other_hits(&(View){work->mesh, work->x, p, work->reach},
+                                         work->mesh->hint[i], hit, NULL);
     }
 }
 
-static void find_all(BrioColliders *c, Mesh *m, const double *x, double reach, int each,
-                     BrioHit *out)
+/* The hits of each vertex in their place. */
+static void place_chunk(void *context, int64_t begin, int64_t end)
+{
+    const FindWork *work = context;
+    const BrioColliders *c = work->c;
+    for (int64_t i = begin; i < end; i++) {
+        const BrioHit *hit = &work->out[i];
+        if (hit->obstacle < 0) continue;
+        c->hit[c->place[i]] = *hit;
+        const double *p = work->x + 3 * (int64_t)hit->vertex;
+        if (work->others[i] > 0)
+            other_hits(&(View){work->mesh, work->x, p, work->reach}, work->mesh->hint[i], hit,
+                       &c->hit[c->place[i] + 1]);
+    }
+}
+
+static void find_closest(BrioColliders *c, Mesh *m, const double *x, BrioHit *out)
 {
     follow(m, c->vertex_count, x);
-    brio__parallel_for(c->vertex_count, 64, find_chunk, &(FindWork){c, m, x, reach, out, each});
+    brio__parallel_for(c->vertex_count, 64, find_chunk,
+                       &(FindWork){.c = c, .mesh = m, .x = x, .reach = INFINITY, .out = out});
 }
 
 const BrioHit *brio__colliders_find(BrioColliders *c, const double *x, double reach, int64_t *count)
 {
     *count = 0;
     for (int k = 0; k < c->mesh_count; k++) {
-        find_all(c, &c->mesh[k], x, reach, HITS, c->found);
-        for (int64_t i = 0; i < c->vertex_count; i++)
-            for (int n = 0; n < HITS && c->found[HITS * i + n].obstacle >= 0; n++)
-                c->hit[(*count)++] = c->found[HITS * i + n];
+        FindWork work = {c, &c->mesh[k], x, reach, c->found, c->others};
+        follow(&c->mesh[k], c->vertex_count, x);
+        brio__parallel_for(c->vertex_count, 64, find_chunk, &work);
+        int64_t later = (int64_t)(c->mesh_count - k) * c->vertex_count; /* at most one each */
+        for (int64_t i = 0; i < c->vertex_count; i++, later--) {
+            if (c->found[i].obstacle < 0) continue;
+            if (*count + later + c->others[i] > c->room) c->others[i] = 0;
+            c->place[i] = *count;
+            *count += 1 + c->others[i];
+        }
+        brio__parallel_for(c->vertex_count, 64, place_chunk, &work);
     }
     return c->hit;
+}
+
+double brio__hits_share(const BrioHit *hit, const BrioHit *end, double dhat, const BrioHit **next)
+{
+    double all[3] = {0, 0, 0}, pushed[3] = {0, 0, 0};
+    const BrioHit *h = hit;
+    for (; h < end && h->vertex == hit->vertex && h->obstacle == hit->obstacle; h++)
+        for (int r = 0; r < 3; r++) {
+            double force = h->weight * (dhat - h->d) * h->n[r];
+            all[r] += force;
+            if (h->weight > 0) pushed[r] += force;
+        }
+    *next = h;
+    double size = brio__norm3(pushed);
+    return h == hit + 1 || size == 0 ? 1 : brio__norm3(all) / size;
 }
 
 void brio__hit_curvature(const BrioHit *hit, const double *x, double C[9])
@@ -712,8 +828,8 @@ bool brio__colliders_passed(BrioColliders *c, const double *x0, const double *x1
     for (int k = 0; !passed && k < c->mesh_count; k++) {
         Mesh *m = &c->mesh[k];
         /* every vertex, however far: an obstacle may have gone past it */
-        find_all(c, m, x0, INFINITY, 1, c->earlier);
-        find_all(c, m, x1, INFINITY, 1, c->found);
+        find_closest(c, m, x0, c->earlier);
+        find_closest(c, m, x1, c->found);
         fit_boxes(m, x0, x1);
         brio__parallel_for(c->vertex_count, 64, pass_chunk, &(PassWork){c, m, x0, x1, c->found});
         m->ready = false;

@@ -40,6 +40,11 @@ void brio__colliders_free(BrioColliders *colliders);
 /* What is nearer than `reach` to vertices at world positions x, by obstacle and then by vertex. */
 const BrioHit *brio__colliders_find(BrioColliders *colliders, const double *x, double reach,
                                     int64_t *count);
+/* The hits [hit, next) of one vertex and obstacle. Friction acts on those of positive weight, by
+ * forces that are multiplied by
+ *     |sum of w f n| / |sum over w > 0 of w f n|,   f = dhat - d:
+ * in a bowl many parts push alike and others pull, and friction is that of what is left. */
+double brio__hits_share(const BrioHit *hit, const BrioHit *end, double dhat, const BrioHit **next);
 /* Whether a vertex went through an obstacle between two poses, and which. */
 bool brio__colliders_passed(BrioColliders *colliders, const double *x0, const double *x1,
                             int32_t *vertex, int32_t *obstacle);

@@ -68,9 +68,11 @@ BrioStatus brio__elastic_evaluator(const BrioSystem *system, BrioTerm **terms, i
     for (int t = 0; t < system->term_count; t++)
         if (brio__energy_is_elastic(system->term[t].energy)) chosen[(*count)++] = system->term[t];
     BrioStatus status = brio__evaluator_create(system, chosen, *count, evaluator);
-    if (status == BRIO_OK)
+    if (status == BRIO_OK) {
         *terms = chosen;
-    else
+    } else {
+        *count = 0;
         brio__free(chosen);
+    }
     return status;
 }

@@ -299,12 +299,14 @@ static BrioStatus lag_colliders(Friction *f, BrioColliders *colliders, const Bri
     const double *law = param + s->collider_params;
     double kappa = law[BRIO_CONTACT_KAPPA], dhat = law[BRIO_CONTACT_DHAT];
     int64_t count;
-    const BrioHit *hit = brio__colliders_find(colliders, f->x, dhat, &count);
-    for (int64_t i = 0; i < count; i++, hit++) {
+    double share = 1;
+    const BrioHit *hit = brio__colliders_find(colliders, f->x, dhat, &count), *next = hit;
+    for (const BrioHit *end = hit + count; hit < end; hit++) {
+        if (hit == next) share = brio__hits_share(hit, end, dhat, &next);
         int a = f->owner[hit->vertex], b = s->body_count + hit->obstacle;
         const double w[4] = {1, -hit->w[0], -hit->w[1], -hit->w[2]};
         const int32_t vertex[4] = {hit->vertex, hit->corner[0], hit->corner[1], hit->corner[2]};
-        double force = hit->weight * coefficient(s, a, b) * kappa *
+        double force = share * hit->weight * coefficient(s, a, b) * kappa *
                        brio__stiffness_factor(s, a, b) * (dhat - hit->d);
         if (!(force > 0)) continue;
         Rub rub;

@@ -269,10 +269,13 @@ static BrioStatus add_colliders(BrioHold *h, BrioColliders *colliders, const Bri
     const double *law = state->param + s->collider_params;
     double dhat = law[BRIO_CONTACT_DHAT];
     int64_t count;
-    const BrioHit *hit = brio__colliders_find(colliders, x, dhat, &count);
-    for (int64_t i = 0; i < count; i++, hit++) {
+    double share = 1;
+    const BrioHit *hit = brio__colliders_find(colliders, x, dhat, &count), *next = hit;
+    for (const BrioHit *end = hit + count; hit < end; hit++) {
+        if (hit == next) share = brio__hits_share(hit, end, dhat, &next);
         int a = h->owner[hit->vertex], b = s->body_count + hit->obstacle;
-        double stiffness = hit->weight * law[BRIO_CONTACT_KAPPA] * brio__stiffness_factor(s, a, b);
+        double stiffness =
+            share * hit->weight * law[BRIO_CONTACT_KAPPA] * brio__stiffness_factor(s, a, b);
         Contact c = {.vertex = hit->vertex,
                      .other = -1 - hit->obstacle,
                      .meshed = true,
