@@ -1,10 +1,10 @@
 /* Files in the folder of a run.
  *
  * A BrioWriter is a file that grows: its length and a hash of its bytes are known, so that a
- * checkpoint can hold them, and it can be opened again at that length. A replacement is a file written under a temporary name and
- * renamed when it is whole: at any moment the old or the new one is there, never a part. Names are
- * relative to the folder and links are not followed, so that nothing is written outside. Every
- * failure is told once, with the system's reason. */
+ * checkpoint can hold them, and it can be opened again at that length. A replacement is a file
+ * written under a temporary name and renamed when it is whole: at any moment the old or the new one
+ * is there, never a part. Names are relative to the folder and links are not followed, so that
+ * nothing is written outside. Every failure is told once, with the system's reason. */
 #ifndef BRIO_WRITER_H
 #define BRIO_WRITER_H
 

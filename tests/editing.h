@@ -85,7 +85,7 @@ static BrioSim *editing_sim(int scene)
     BrioBuilder *b;
     BrioSystem *system;
     BrioState *state;
-    BrioSim *sim;
+    BrioSim *sim = NULL;
     BrioError error = {0};
     BrioSimDef def = brio_default_sim(integrator[scene]);
     BrioStatus status = brio_builder_create(&b, &error);

@@ -156,7 +156,7 @@ static bool names_two(const char *sentence)
 {
     int named = strstr(sentence, "\"floor\"") != NULL;
     for (int b = 0; b < MAX_STACK; b++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "\"body%d\"", b);
         named += strstr(sentence, name) != NULL;
     }

@@ -30,7 +30,7 @@ static BrioMesh *shape(const char *name, const char *const *keys, const double *
 
 static BrioAffine moments_of(BrioMesh *mesh)
 {
-    BrioAffine body;
+    BrioAffine body = {0};
     BrioError error = {0};
     BrioStatus status =
         mesh->tet_count ? brio_mesh_surface(mesh, NULL) : brio__mesh_close(mesh, &error);

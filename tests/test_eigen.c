@@ -19,6 +19,9 @@
 
 /* ---- general matrices ------------------------------------------------------------------- */
 
+/* CMPLX of <complex.h>, which clang 14 does not have. */
+static double complex complex_of(double re, double im) { return re + im * I; }
+
 /* The greatest distance from a wanted root to the found value that is nearest and not yet taken. */
 static double distance_to(int n, const double complex *wanted, const double *re, const double *im)
 {
@@ -27,11 +30,11 @@ static double distance_to(int n, const double complex *wanted, const double *re,
     for (int i = 0; i < n; i++) {
         int best = -1;
         for (int j = 0; j < n; j++)
-            if (!taken[j] && (best < 0 || cabs(wanted[i] - CMPLX(re[j], im[j])) <
-                                              cabs(wanted[i] - CMPLX(re[best], im[best]))))
+            if (!taken[j] && (best < 0 || cabs(wanted[i] - complex_of(re[j], im[j])) <
+                                              cabs(wanted[i] - complex_of(re[best], im[best]))))
                 best = j;
         taken[best] = true;
-        worst = brio__larger(worst, cabs(wanted[i] - CMPLX(re[best], im[best])));
+        worst = brio__larger(worst, cabs(wanted[i] - complex_of(re[best], im[best])));
     }
     return worst;
 }
@@ -199,8 +202,9 @@ static void random_matrices(void **state)
         assert_int_equal(brio__eigenvalues(n, A, re, im), BRIO_OK);
         double complex sum = 0, squares = 0, product = 1;
         for (int i = 0; i < n; i++)
-            sum += CMPLX(re[i], im[i]), squares += CMPLX(re[i], im[i]) * CMPLX(re[i], im[i]),
-                product *= CMPLX(re[i], im[i]);
+            sum += complex_of(re[i], im[i]),
+                squares += complex_of(re[i], im[i]) * complex_of(re[i], im[i]),
+                product *= complex_of(re[i], im[i]);
         worst[0] = brio__larger(worst[0], cabs(sum - trace) / sqrt(norm));
         worst[1] = brio__larger(worst[1], cabs(squares - square) / norm);
         worst[2] =

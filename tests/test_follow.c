@@ -83,8 +83,8 @@ static void from_checkpoint(void **state)
         "generalized-alpha",
         "{type: a-search, decay: 0.3, ground: -1}",
         "energy-budget",
-        "bdf2\ncontact: {type: ipc, mu: 0.3, start: relax}\n"
-        "obstacles: [{type: plane, point: [0, 0.5, 0], normal: [0, 1, 0]}]"};
+        ("bdf2\ncontact: {type: ipc, mu: 0.3, start: relax}\n"
+         "obstacles: [{type: plane, point: [0, 0.5, 0], normal: [0, 1, 0]}]")};
     for (int m = 0; m < (int)(sizeof method / sizeof *method); m++) {
         print_message("%s\n", method[m]);
         write_scene("scene.yaml", method[m]);

@@ -439,8 +439,8 @@ static void a_part_of_one_block(void **unused)
     (void)unused;
     static const char *const body[] = {
         "kind: springs, material: {type: hooke, vertex_mass: 1}, fix: [{vertices: [1]}]}]\n",
-        "kind: points, material: {type: mass, vertex_mass: 1}, fix: [{vertices: [1]}]}]\n"
-        "constraints: [{type: rod, a: [p, 0], b: [p, 1]}]\n",
+        ("kind: points, material: {type: mass, vertex_mass: 1}, fix: [{vertices: [1]}]}]\n"
+         "constraints: [{type: rod, a: [p, 0], b: [p, 1]}]\n"),
         "kind: points, material: {type: mass, vertex_mass: 1}, fix: [{vertices: [1]}]}]\n"};
     for (int k = 0; k < 3; k++) {
         BrioComponents *f;

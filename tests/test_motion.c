@@ -404,7 +404,7 @@ static void scripts_move_as_said(void **state)
  * by frames, all of them samples of smooth motions at rest before 0 and after 2 s. */
 static BrioSim *sampled_motion(const char *by, int samples)
 {
-    char text[16384], row[4096];
+    char text[16384], row[4096] = "";
     int used = 0, rows = 0;
     double step = 2.0 / samples;
     for (int k = 0; k <= samples; k++) {

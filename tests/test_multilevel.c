@@ -65,9 +65,11 @@ static void add_spring(Body *b, int32_t u, int32_t v, double k, double isotropic
     for (int c = 0; c < 3; c++) length += d[c] * d[c];
     for (int c = 0; c < 3; c++) d[c] /= sqrt(length);
     add_square(H, k, d);
-    int64_t e = b->edge.count;
+    int64_t e = b->edge.count, room = b->edge.room;
     add_edge(&b->edge, u, v);
-    b->stiffness = realloc(b->stiffness, (size_t)b->edge.room * 9 * sizeof *b->stiffness);
+    /* Only where it grows: a sanitizer copies the block in every call. */
+    if (b->edge.room > room)
+        b->stiffness = realloc(b->stiffness, (size_t)b->edge.room * 9 * sizeof *b->stiffness);
     for (int m = 0; m < 9; m++) {
         b->stiffness[9 * e + m] = H[m];
         b->diagonal[9 * u + m] += H[m];

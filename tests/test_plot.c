@@ -349,8 +349,8 @@ static void legend_is_apart(void **state)
     (void)state;
     double y[2] = {1e-9, 2e9};
     const char *const names[] = {"x", "implicit midpoint", "a name of some thirty-odd letters",
-                                 "a name that is much too long to stand next to the frame of any "
-                                 "chart on this page, and goes on and on and on and on"};
+                                 ("a name that is much too long to stand next to the frame of any "
+                                  "chart on this page, and goes on and on and on and on")};
     for (size_t k = 0; k < BRIO_COUNT(names); k++)
         for (int count = 1; count <= 12; count++)
             for (int log = 0; log < 2; log++) {

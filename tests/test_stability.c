@@ -284,7 +284,7 @@ static void histories(void **state)
             assert_int_equal(a.size, 2 * methods[c].steps);
             double complex sum = 0, product = 1;
             for (int e = 0; e < a.size; e++) {
-                double complex z = CMPLX(a.re[e], a.im[e]);
+                double complex z = a.re[e] + a.im[e] * I;
                 double residual = INFINITY;
                 for (int sign = -1; sign <= 1; sign += 2) {
                     double complex p = (1 - methods[c].beta * sign * I * h * sqrt(k / 2)) *

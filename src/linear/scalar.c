@@ -29,6 +29,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -145,13 +146,20 @@ __attribute__((target("avx2,f16c"))) static void store_half(uint16_t *to, const 
 #define KERNEL_STORE store_half
 #include "scalar_kernel.h"
 #undef KERNEL_512
+
+/* clang 14 has no __builtin_cpu_supports("f16c"). */
+static bool converts_half(void)
+{
+    unsigned a, b, c = 0, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
 #endif
 
 /* NULL: this machine has none for numbers of that size. */
 static const Kernels *choose_kernels(BrioScalarPrecision precision)
 {
 #if defined(__x86_64__)
-    if (precision == BRIO_SCALAR_HALF && __builtin_cpu_supports("f16c"))
+    if (precision == BRIO_SCALAR_HALF && converts_half())
         return BRIO_BY_ISA(NULL, &kernels_half_avx2, &kernels_half_avx512);
 #endif
     if (precision == BRIO_SCALAR_HALF) return NULL;

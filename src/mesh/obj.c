@@ -140,7 +140,7 @@ static BrioStatus add_face(BrioScan *scan, Corners *c)
 static BrioStatus read_chain(BrioScan *scan, BrioDraft *draft, Corners *c, int min, int64_t total)
 {
     int32_t vertices[3];
-    int64_t uv, normal, corners = 0;
+    int64_t uv = -1, normal = -1, corners = 0;
     if (min == 3) BRIO_CHECK(add_face(scan, c));
     for (; brio__scan_more(scan) || corners < min; corners++) {
         int place = (int)BRIO_MIN(corners, min - 1);
