@@ -199,7 +199,8 @@ static void write_scenes(void)
 
 static void wait_for(const char *file)
 {
-    for (double waited = 0; access(file, F_OK) && waited < (EMULATED ? 600 : 30); waited += 0.01) pause_for(0.01);
+    for (double waited = 0; access(file, F_OK) && waited < (EMULATED ? 600 : 30); waited += 0.01)
+        pause_for(0.01);
     assert_int_equal(access(file, F_OK), 0);
 }
 
