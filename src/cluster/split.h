@@ -1,7 +1,7 @@
 /* A system taken apart: the partition of one process as a system of its own, and that system as
  * bytes. */
-#ifndef BRIO_SPLIT_H
-#define BRIO_SPLIT_H
+#ifndef BRIO_CLUSTER_SPLIT_H
+#define BRIO_CLUSTER_SPLIT_H
 
 #include "../system/system.h"
 
