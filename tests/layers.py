@@ -11,7 +11,7 @@ Integrators. A file of src/integrate/ that defines an integrator includes "integ
 undefined symbols of its object file: brio_stepper_*, brio__tableau* and the C library only.
 
 Sizes. A function has at most 60 lines, a source at most 800; tests may be longer. Every source
-opens with a comment that says what it computes.
+opens with a comment that says what it computes. Every header has a guard of its own.
 
     tests/layers.py            checks; exit 1 with every offence
     tests/layers.py --layers   checks the layers only
@@ -250,9 +250,15 @@ def functions(text):
 
 
 def check_form():
-    offences = []
+    offences, guards = [], {}
     for path in sources("src", "cli", "integrations", "examples", "include"):
         text = read(path)
+        guard = re.search(r"^#ifndef (\w+)\n#define \1$", text, re.M)
+        if guard and path.endswith(".h"):
+            # of two headers with one guard, the second is not seen by a file that includes both
+            other = guards.setdefault(guard.group(1), path)
+            if other != path:
+                offences.append("%s: has the guard %s of %s" % (path, guard.group(1), other))
         if not text.startswith("/*"):
             offences.append("%s:1: does not open with a comment that says what it computes" % path)
         # The public header is one file by design: it is the interface and its documentation.

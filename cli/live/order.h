@@ -1,6 +1,6 @@
 /* Messages of browsers as orders. */
-#ifndef BRIO_ORDER_H
-#define BRIO_ORDER_H
+#ifndef BRIO_LIVE_ORDER_H
+#define BRIO_LIVE_ORDER_H
 
 #include "hub.h"
 

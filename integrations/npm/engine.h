@@ -4,8 +4,8 @@
  * heap, texts are UTF-8. A call that can fail returns 0 for fine and otherwise a BrioStatus, or a
  * pointer that is NULL; web_status, web_reason, web_path, web_file, web_line and web_column say
  * what was wrong. Pointers that a call returns hold until the next call for that world. */
-#ifndef BRIO_ENGINE_H
-#define BRIO_ENGINE_H
+#ifndef BRIO_NPM_ENGINE_H
+#define BRIO_NPM_ENGINE_H
 
 #include "internal.h"
 
