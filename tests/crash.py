@@ -71,8 +71,8 @@ def quiet(arguments):
 
 
 def disturbed(arguments):
-    """A run under strace. strace counts calls by thread, and each time that a run has waited for room
-    it goes on in another one, where the failure comes again: then it is asked to end."""
+    """A run under strace. strace counts calls by thread, and each time that a run has waited for
+    room it goes on in another one, where the failure comes again: then it is asked to end."""
     process = subprocess.Popen(
         arguments,
         stdout=subprocess.PIPE,
