@@ -186,7 +186,7 @@ else()
     add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no python3; apt-get install python3")
   endforeach()
 endif()
-set_tests_properties(layers named PROPERTIES LABELS quick TIMEOUT 60)
+set_tests_properties(layers named reproduction_page PROPERTIES LABELS quick TIMEOUT 60)
 set_tests_properties(touches PROPERTIES LABELS quick TIMEOUT 300)
 
 # A disk that fails, power cuts, and a few cases of the campaign (`make campaign` runs more of it). Their faults would
