@@ -125,9 +125,10 @@ static void visit_system(Stream *s, BrioSystem *y)
     int scripts = y->scripted_count;
     VALUE(y->vertex_count), VALUE(y->body_vertices), VALUE(y->block_count), VALUE(y->fixed_count),
         VALUE(y->gravity_term), VALUE(y->analytic_count), VALUE(y->analytic_term);
-    VALUE(y->law), VALUE(y->barrier), VALUE(y->contact_params), VALUE(y->epsv),
-        VALUE(y->fall_speed), VALUE(y->friction_iterations), VALUE(y->start), VALUE(y->relax_time),
-        VALUE(y->dhat), VALUE(y->param_count), VALUE(y->constraint_count), VALUE(y->stitch_term);
+    VALUE(y->law), VALUE(y->barrier), VALUE(y->contact_params), VALUE(y->collider_params),
+        VALUE(y->epsv), VALUE(y->fall_speed), VALUE(y->friction_iterations), VALUE(y->start),
+        VALUE(y->relax_time), VALUE(y->dhat), VALUE(y->param_count), VALUE(y->constraint_count),
+        VALUE(y->stitch_term);
     VALUE(bodies), VALUE(terms), VALUE(obstacles), VALUE(scripts);
     ARRAY(y->map_start, y->vertex_count + 1);
     if (s->failed) return;
@@ -155,6 +156,7 @@ static void visit_system(Stream *s, BrioSystem *y)
         BrioScripted *c = &y->scripted[y->scripted_count];
         VALUE(c->script), VALUE(c->count);
         ARRAY(c->script.keys, 4 * c->script.key_count);
+        ARRAY(c->script.poses, BRIO_POSE_NUMBERS * c->script.pose_count);
         ARRAY(c->fixed, c->count);
     }
     if (there(s, y->friction)) ARRAY(y->friction, owners * owners);

@@ -357,6 +357,7 @@ static void split_terms(Split *w)
     to->analytic_term = s->analytic_term;
     to->law = s->law;
     to->barrier = s->barrier;
+    to->collider_params = s->collider_params; /* -1: cluster.c asks for it */
     to->epsv = s->epsv;
     to->fall_speed = s->fall_speed;
     to->friction_iterations = s->friction_iterations;
@@ -430,6 +431,8 @@ static void split_scripts(Split *w)
         n->script = f->script;
         n->script.keys =
             copy_of(w, f->script.keys, 4 * f->script.key_count, sizeof *f->script.keys);
+        n->script.poses = copy_of(w, f->script.poses, BRIO_POSE_NUMBERS * f->script.pose_count,
+                                  sizeof *f->script.poses);
         n->fixed = room(w, f->count, sizeof *n->fixed);
         for (int64_t k = 0; !w->failed && k < f->count; k++) {
             int32_t here = w->vertex[s->fixed[f->fixed[k]]];
