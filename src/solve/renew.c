@@ -1,9 +1,11 @@
 /* Friction renewed while a minimisation goes on: when, and until when (renew.h).
  *
  * Whether this converges depends on how much friction changes the normal forces: by mu times height
- * over width for a block. Where it does not, it must end. So from the fifth late renewal on a
- * change counts as none that doubles with every one, and nothing is renewed after a third of the
- * iterations that a minimisation may take. Such solves are counted, and a run says how many there
+ * over width for a block. Where it does not, it must end. Late renewals whose change is not less
+ * than half of the one before are counted. From the fifth on a change counts as none that doubles
+ * with every one, and nothing is renewed after a third of the iterations that a minimisation may
+ * take. Where changes do halve, renewals go on until one does not move the minimiser: ended before,
+ * the result would depend on the way there. Such solves are counted, and a run says how many there
  * were.
  *
  * Late renewals are those where a minimisation would end, and of small changes that still move the
@@ -54,7 +56,8 @@ BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end,
     bool differs = late ? moves(p, change) : true;
     *renewed = differs && more && (r->late < 4 || change > ldexp(unchanged, r->late - 4));
     if (*renewed) brio__dissipation_adopt(p->dissipation);
-    r->late += *renewed && late;
+    r->late += *renewed && late && !(change < r->last_change / 2);
+    r->last_change = change;
     s->totals.friction_renewals += *renewed;
     s->totals.friction_open += end && differs && !*renewed;
     return BRIO_OK;

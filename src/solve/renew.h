@@ -19,7 +19,9 @@
 
 /* Of one minimisation. */
 typedef struct BrioRenewal {
-    int late; /* renewals of small changes, and where the minimisation would have ended */
+    int late; /* renewals of small changes, and where the minimisation would have ended, unless
+                 the change was less than half of the one before */
+    double last_change;
 } BrioRenewal;
 
 /* At q, where the minimisation ends unless friction is renewed (`end`), or goes on. `whole`: a
