@@ -287,6 +287,11 @@ if(BRIO_ZLIB_LIBRARY)
   target_link_libraries(test_texture PRIVATE ${BRIO_ZLIB_LIBRARY})
 endif()
 
+# Partitions are part of the build for several processes only; how a system is split needs none.
+if(TARGET test_split)
+  target_sources(test_split PRIVATE src/cluster/split.c src/cluster/message.c)
+endif()
+
 # The browser test of reports finds playwright-core beside the bundled script.
 foreach(name test_report test_live_page)
   target_compile_definitions(${name} PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
