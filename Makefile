@@ -12,7 +12,7 @@ PRESET = mpi
 endif
 
 BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
-need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
+need = $(if $(filter mpi%,$(PRESET)),mpi,$(if $(filter tsan coverage,$(PRESET)),$(PRESET),test))
 # Given only where it is set, so that a build keeps what it was configured with.
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 # Kernels of all instruction sets; the first `make demo` compiles those of this machine only.
@@ -64,7 +64,7 @@ endif
 
 # Of the build for several processes: what is about them; the rest is tested without.
 test: tests-ready
-	@sh cmake/test.sh $(BUILD) $(if $(MPI),-L cluster,-LE long)
+	@sh cmake/test.sh $(BUILD) $(if $(filter mpi%,$(PRESET)),-L cluster,-LE long)
 
 test-long: tests-ready
 	@sh cmake/test.sh $(BUILD)
@@ -152,7 +152,7 @@ format:
 	@clang-format -i $$(find include src cli tests examples web integrations -name '*.[ch]' -not -path '*/node_modules/*')
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz build-mpi build-aarch64
+	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz build-mpi build-mpi-asan build-aarch64
 
 help:
 	$(say) "make                 set up and build: build/brio, build/libbrio.so, build/libbrio.a" \
@@ -161,7 +161,7 @@ help:
 	    "make npm             the engine as an ES module: build/npm/brio-engine-*.tgz, for npm install" \
 	    "make pictures        make the pictures of the documentation again" \
 	    "make docs            the manuals as pages, in build/site, and the theory as a PDF" \
-	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
+	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage|mpi-asan for another build" \
 	    "make test-long       the same with the long tests" \
 	    "make MPI=1           build for several processes, over PETSc and MPI: build-mpi/brio; make test MPI=1 tests it" \
 	    "make aarch64         build for 64-bit Arm and run the tests under qemu (hours; docs/builds.md)" \

@@ -24,6 +24,11 @@ set(test_environment
   "BRIO_PROGRAM=$<TARGET_FILE:brio_cli>"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=ignore_noninstrumented_modules=1:die_after_fork=0")
+# MPI and what it loads leak at the end of a process. Whose leak it is shows only with all frames.
+if(BRIO_MPI)
+  list(APPEND test_environment "ASAN_OPTIONS=fast_unwind_on_malloc=0"
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/mpi_leaks.txt:print_suppressions=0")
+endif()
 
 # Counters of lines are written when a process ends: tests that limit what it may do leave that out then.
 if(BRIO_COVERAGE)
