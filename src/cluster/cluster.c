@@ -288,7 +288,8 @@ static char *receive(size_t *size)
 /* What a process that has read no scene needs of it. Names are those of tables that all processes
  * have. */
 typedef struct Settings {
-    double end, fps, h, values[BRIO_MAX_VALUES], damping_values[BRIO_MAX_DAMPING][BRIO_MAX_VALUES];
+    double end, fps, h, tol, values[BRIO_MAX_VALUES];
+    double damping_values[BRIO_MAX_DAMPING][BRIO_MAX_VALUES];
     char integrator[64], solver[32], linear[32], linear_options[1024],
         damping[BRIO_MAX_DAMPING][64], format[BRIO_MAX_FORMATS][16], isa[16];
     BrioSolverOptions options; /* its texts come from those above */
@@ -303,6 +304,7 @@ static void settings_of(const BrioScene *scene, Settings *n)
     *n = (Settings){.end = scene->end,
                     .fps = scene->fps,
                     .h = def->h,
+                    .tol = def->tol,
                     .options = def->solver,
                     .every = scene->every,
                     .energy_every = scene->energy_every,
@@ -344,7 +346,8 @@ static BrioStatus scene_of(const Settings *n, BrioScene **created, BrioError *er
     scene->velocities = n->velocities;
     scene->file = brio__strdup("");
     scene->title = brio__strdup("");
-    scene->def = (BrioSimDef){.h = n->h, .solver = n->options, .damping_count = n->damping_count};
+    scene->def = (BrioSimDef){
+        .h = n->h, .tol = n->tol, .solver = n->options, .damping_count = n->damping_count};
     scene->def.integrator = integrator->name;
     scene->def.solver.linear = linear->name;
     snprintf(linear_options, sizeof linear_options, "%s", n->linear_options);

@@ -191,7 +191,7 @@ static BrioStatus check_partition(const BrioSystem *system, const BrioSimDef *de
                                   BrioError *error)
 {
     const BrioSolverType *solver = brio__solver_type(def->solver.type);
-    const char *what = def->tol > 0                 ? "time.h: auto"
+    const char *what = def->tol != 0                ? "time.h: auto"
                        : system->constraint_count   ? "constraints"
                        : system->stitch_term >= 0   ? "stitches"
                        : solver->unfinished         ? solver->name
@@ -313,6 +313,8 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     BrioSim *created = brio__handle_create(sizeof *created, BRIO_HANDLE_SIM);
     BrioStatus status = check_all(system, def, &integrator, &traits, error);
     if (status == BRIO_OK && !created) status = BRIO_ERROR_MEMORY;
+    /* what follows takes all processes: none goes on if one does not */
+    status = brio__partition_agree(system->partition, status);
     if (created) {
         created->system = system;
         created->state = state;

@@ -322,6 +322,8 @@ static void messages(void **state)
                                  "brio; run the scene without mpirun"));
     assert_int_equal(brio(2, "run %s -o refused --set solver.linear=ldlt", scene_path("spin")), 2);
     assert_non_null(strstr(said, "with several use solver: {linear: petsc}"));
+    assert_int_equal(brio(2, "run %s -o refused --set time.h=auto", scene_path("spin")), 2);
+    assert_non_null(strstr(said, "time.h: auto: on one process only in this version of brio"));
     assert_int_equal(access("refused", F_OK), -1);
     run(0, "--version");
     assert_non_null(strstr(said, "PETSc 3."));
