@@ -136,7 +136,7 @@ static BrioStatus add_face(BrioScan *scan, Corners *c)
     return BRIO_OK;
 }
 
-/* A face (least = 3) or a line (least = 2). */
+/* A face (min = 3) or a line (min = 2). */
 static BrioStatus read_chain(BrioScan *scan, BrioDraft *draft, Corners *c, int min, int64_t total)
 {
     int32_t vertices[3];
