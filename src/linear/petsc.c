@@ -17,6 +17,7 @@
 
 #include <petscksp.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static const char defaults[] =
     "-ksp_type cg -ksp_norm_type natural -pc_type gamg -pc_gamg_coarse_eq_limit 600 "
     "-pc_gamg_process_eq_limit 1000 -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi";
 static const char for_several[] = " -matptap_via backend";
+#define COARSE 600 /* rows of the coarsest matrix in `defaults` */
 
 #define TOO_OLD 1.3 /* times the iterations that the interpolation began with */
 
@@ -283,6 +285,22 @@ static BrioStatus number_blocks(Petsc *s)
     return BRIO_OK;
 }
 
+/* Each part that nothing joins with others keeps six rows on all levels. So a matrix of many parts
+ * has no coarse level with few rows, and GAMG, which goes on to look for one, then fails. */
+static PetscErrorCode choose_options(const Petsc *s)
+{
+    PetscCall(PetscOptionsInsertString(NULL, defaults));
+    if (processes_of(s) > 1) {
+        char coarse[64];
+        snprintf(coarse, sizeof coarse, "-pc_gamg_coarse_eq_limit %lld",
+                 COARSE + 6 * (long long)s->partition->component_count);
+        PetscCall(PetscOptionsInsertString(NULL, for_several));
+        PetscCall(PetscOptionsInsertString(NULL, coarse));
+    }
+    if (s->options->text) PetscCall(PetscOptionsInsertString(NULL, s->options->text));
+    return 0;
+}
+
 static BrioStatus petsc_create(const BrioMatrix *A, const BrioLinearOptions *options, void **self)
 {
     *self = NULL;
@@ -305,11 +323,7 @@ static BrioStatus petsc_create(const BrioMatrix *A, const BrioLinearOptions *opt
     BrioStatus status = s->number && s->owner && s->first_of && s->rows && s->values
                             ? number_blocks(s)
                             : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK &&
-        (PetscOptionsInsertString(NULL, defaults) ||
-         (processes_of(s) > 1 && PetscOptionsInsertString(NULL, for_several)) ||
-         (options->text && PetscOptionsInsertString(NULL, options->text))))
-        status = BRIO_ERROR_INPUT;
+    if (status == BRIO_OK && choose_options(s)) status = BRIO_ERROR_INPUT;
     if (status == BRIO_OK) status = make_matrix(s, A);
     if (status == BRIO_OK && (VecCreateMPI(s->comm, 3 * s->owned, PETSC_DETERMINE, &s->b) ||
                               VecSetBlockSize(s->b, 3) || VecDuplicate(s->b, &s->x)))
@@ -502,6 +516,13 @@ static BrioStatus make_places(Petsc *s, const BrioMatrix *A, BrioOverlay *overla
     return BRIO_OK;
 }
 
+/* After an error PETSc's solvers are in no defined state, in which freeing them crashes too. */
+static BrioStatus abandon_solvers(Petsc *s)
+{
+    s->ksp = s->plain = NULL;
+    return BRIO_ERROR_INPUT;
+}
+
 static BrioStatus petsc_factor(void *self, BrioMatrix *A, BrioOverlay *overlay)
 {
     Petsc *s = self;
@@ -515,7 +536,7 @@ static BrioStatus petsc_factor(void *self, BrioMatrix *A, BrioOverlay *overlay)
     bool old = !s->ksp || (s->first && (double)s->last > TOO_OLD * (double)s->first + 2);
     if ((old && make_solver(s)) || KSPSetOperators(s->ksp, s->A, s->A) || KSPGetPC(s->ksp, &pc) ||
         KSPSetUp(s->ksp) || PCGetFailedReason(pc, &failed))
-        return BRIO_ERROR_INPUT;
+        return abandon_solvers(s);
     if (failed) KSPDestroy(&s->ksp);
     return failed ? BRIO_NOT_POSITIVE_DEFINITE : BRIO_OK;
 }
@@ -574,7 +595,7 @@ static BrioStatus solve_one(Petsc *s, double *x)
     KSPConvergedReason reason;
     if (VecGetArray(s->b, &at)) return BRIO_ERROR_MEMORY;
     memcpy(at, x, 3 * (size_t)s->owned * sizeof *x);
-    if (VecRestoreArray(s->b, &at) || run_safely(s, &reason)) return BRIO_ERROR_INPUT;
+    if (VecRestoreArray(s->b, &at) || run_safely(s, &reason)) return abandon_solvers(s);
     if (reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_PC_FAILED)
         return BRIO_NOT_POSITIVE_DEFINITE;
     if (reason == KSP_DIVERGED_NANORINF) return BRIO_NOT_FINITE;
