@@ -288,6 +288,9 @@ static BrioStatus save(Run *run, BrioError *error)
     BRIO_CHECK(brio__checkpoint_write(&run->folder, &next, run->sim->state, run->partition, error));
     run->checkpoint = next;
     run->frames_saved = next.frame_count;
+    /* if this fails, both the new checkpoint and the last one fit the tables as they are now */
+    BRIO_CHECK(brio__partition_agree(
+        run->partition, run->is_root ? brio__folder_sync(&run->folder, error) : BRIO_OK));
     run->checkpoint_step = run->sim->state->step;
     run->checkpoint_at = brio__seconds();
     run->checkpoint_cost = run->checkpoint_at - before;
