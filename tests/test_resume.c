@@ -87,8 +87,26 @@ static void a_sync_fails(void **unused)
     }
 }
 
+static void an_allocation_fails(void **unused)
+{
+    (void)unused;
+    BrioRunResult result;
+    Memory memory;
+    for (int64_t n = 0, failed = 1; failed; n++) {
+        BrioError error = {0};
+        BrioStatus status = run("out", false, &memory, n, &result, &error);
+        failed = memory.failed;
+        if (status != BRIO_OK) status = run("out", true, NULL, -1, &result, &error);
+        if (status != BRIO_OK) fail_msg("allocation %lld: %s", (long long)n, error.message);
+        assert_same_results("out");
+        remove_tree("out");
+        if (!failed) print_message("%lld allocations failed\n", (long long)n);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sync_fails)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sync_fails),
+                                       cmocka_unit_test(an_allocation_fails)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

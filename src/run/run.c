@@ -47,6 +47,7 @@ typedef struct Run {
     uint64_t own_hash;         /* brio__scene_hash without --from */
     int64_t time_room;         /* of checkpoint.frame_time */
     int64_t frames_saved;      /* frames that the last checkpoint counts */
+    bool partial;              /* rows and frames of the state as it is are not all written */
     double *x, *v;             /* world, for frames and probes */
     double *seen;              /* vertices of the motion's parts, then their velocities */
     double start, earlier;     /* clock at the start of this session; wall time of those before */
@@ -374,9 +375,11 @@ static BrioStatus begin(Run *run, BrioError *error)
         brio__partition_agree(run->partition, run->is_root ? BRIO_OK : open_outputs(run, error)));
     run->result->started = true;
     if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
+    run->partial = true;
     BRIO_CHECK(
         brio__partition_agree(run->partition, run->is_root ? write_heads(run, error) : BRIO_OK));
     BRIO_CHECK(brio__partition_agree(run->partition, write_outputs(run, -1, error)));
+    run->partial = false;
     c->totals.initial_energy = run->ledger.total;
     c->totals.setup = brio__seconds() - run->start;
     BRIO_CHECK(save(run, error));
@@ -474,7 +477,9 @@ static BrioStatus loop(Run *run, BrioError *error)
         totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
         count_step(run);
         double clock = brio__seconds();
+        run->partial = true;
         BRIO_CHECK(brio__partition_agree(run->partition, write_outputs(run, before, error)));
+        run->partial = false;
         totals->output += brio__seconds() - clock;
         BRIO_CHECK(watch(run, error));
         report_progress(run, NULL, 0);
@@ -516,7 +521,8 @@ static double peak_memory(void)
 #endif
 }
 
-/* What was written stays, and so does the last checkpoint, which is of a sane state. */
+/* What was written stays, and so does the last checkpoint, which is of a sane state and of one
+ * whose rows and frames are whole. */
 static BrioStatus leave_outputs(Run *run, BrioError *error)
 {
     run->checkpoint.totals.solve = run->sim->stepper->solver->totals;
@@ -531,7 +537,8 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     BrioRunResult *r = run->result;
     if (status != BRIO_ERROR_FILE) {
         BrioError last = {0};
-        BrioStatus saved = status == BRIO_EXPLODED ? leave_outputs(run, &last) : save(run, &last);
+        BrioStatus saved =
+            status == BRIO_EXPLODED || run->partial ? leave_outputs(run, &last) : save(run, &last);
         if (saved == BRIO_OK)
             saved = brio__partition_agree(run->partition, write_films(run, &last));
         if (saved != BRIO_OK) {
