@@ -104,9 +104,36 @@ static void an_allocation_fails(void **unused)
     }
 }
 
+/* Another scene that starts from a kept checkpoint: its target is as far from its energy as it was,
+ * also where that state had no row in energy.csv. */
+static void a_checkpoint_without_a_row(void **unused)
+{
+    (void)unused;
+    static const char *const every[] = {"output.energy_every=1", "output.energy_every=10"};
+    static const char *const from[] = {"kept0/checkpoints/000001", "kept1/checkpoints/000001"};
+    static const char *const out[] = {"kept0", "kept1", "other0", "other1"};
+    write_text("kept.yaml",
+               "time: {h: 1/120, end: 0.1, fps: 24}\ngravity: [0, 0, 0]\n"
+               "integrator: {type: a-search, decay: 6, ground: 0}\n"
+               "bodies: [{name: a, shape: {type: box, cells: [1, 1, 1]}, material: jelly, "
+               "velocity: {angular: [3, 5, 0]}}]\noutput: {checkpoints: 1}\n");
+    for (int k = 0; k < 4; k++) {
+        BrioScene *scene = NULL;
+        BrioRunResult result;
+        BrioError error = {0};
+        BrioRunOptions options = {.out = out[k], .from = k < 2 ? NULL : from[k - 2]};
+        const char *set = k < 2 ? every[k] : "time.h=1/60";
+        assert_int_equal(brio__scene_load("kept.yaml", &set, 1, &scene, &error), BRIO_OK);
+        if (brio__run(scene, &options, &result, &error) != BRIO_OK) fail_msg("%s", error.message);
+        brio__scene_free(scene);
+    }
+    assert_true(same_file("other0/energy.csv", "other1/energy.csv"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_sync_fails),
-                                       cmocka_unit_test(an_allocation_fails)};
+                                       cmocka_unit_test(an_allocation_fails),
+                                       cmocka_unit_test(a_checkpoint_without_a_row)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

@@ -197,6 +197,8 @@ static BrioStatus keep_checkpoint(Run *run, int64_t frame, BrioError *error)
 {
     BrioCheckpoint kept = run->checkpoint;
     kept.scene = run->own_hash;
+    /* a target is read next to it, and this state may have no row */
+    kept.totals.last_energy = brio__sim_energy(run->sim);
     return brio__checkpoint_keep(&run->folder, frame, &kept, run->sim->state, error);
 }
 
