@@ -241,22 +241,35 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
 
 /* ---- checkpoints ------------------------------------------------------------------------ */
 
+static BrioStatus sync_frame(Run *run, const char *name, BrioError *error)
+{
+    int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
+    int failed = fsync(fd) && errno != EINVAL ? errno : 0;
+    close(fd);
+    return failed ? brio__write_failed(&run->frames, name, failed, error) : BRIO_OK;
+}
+
+/* What this process has written of them. */
 static BrioStatus sync_frames(Run *run, BrioError *error)
 {
     if (run->scene->format_count == 0) return BRIO_OK;
     for (int i = 0; i < run->scene->format_count; i++) {
         const BrioFrameFormat *format = run->scene->format[i];
+        bool joint = run->partition && format->join;
         char name[64];
         if (format->film) continue;
         for (int64_t k = run->frames_saved; k < run->checkpoint.frame_count; k++) {
+            if (joint) {
+                brio__frame_piece_name(format, FRAME_STEM, k, run->partition->process, name,
+                                       sizeof name);
+                BRIO_CHECK(sync_frame(run, name, error));
+            }
+            if (!run->is_root) continue;
             frame_name(run, format, k, name, sizeof name);
-            int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-            if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
-            int failed = fsync(fd) && errno != EINVAL ? errno : 0;
-            close(fd);
-            if (failed) return brio__write_failed(&run->frames, name, failed, error);
+            BRIO_CHECK(sync_frame(run, name, error));
         }
-        if (!format->index) continue;
+        if (!format->index || !run->is_root) continue;
         FILE *file;
         snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
@@ -267,9 +280,11 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
     return brio__folder_sync(&run->frames, error);
 }
 
+/* Those that are open: none before the first checkpoint. */
 static BrioStatus sync_outputs(Run *run, BrioError *error)
 {
-    BRIO_CHECK(sync_frames(run, error));
+    if (run->frames.fd >= 0) BRIO_CHECK(sync_frames(run, error));
+    if (!run->energy.file) return BRIO_OK;
     BRIO_CHECK(brio__writer_sync(&run->energy, error));
     if (run->probes.file) BRIO_CHECK(brio__writer_sync(&run->probes, error));
     return run->moved.file ? brio__writer_sync(&run->moved, error) : BRIO_OK;
@@ -279,8 +294,7 @@ static BrioStatus save(Run *run, BrioError *error)
 {
     BrioCheckpoint next = run->checkpoint;
     double before = brio__seconds();
-    BRIO_CHECK(brio__partition_agree(run->partition,
-                                     run->energy.file ? sync_outputs(run, error) : BRIO_OK));
+    BRIO_CHECK(brio__partition_agree(run->partition, sync_outputs(run, error)));
     if (run->energy.file) {
         next.energy = run->energy.written;
         next.probes = run->probes.written;
@@ -528,8 +542,7 @@ static double peak_memory(void)
 static BrioStatus leave_outputs(Run *run, BrioError *error)
 {
     run->checkpoint.totals.solve = run->sim->stepper->solver->totals;
-    return brio__partition_agree(run->partition,
-                                 run->energy.file ? sync_outputs(run, error) : BRIO_OK);
+    return brio__partition_agree(run->partition, sync_outputs(run, error));
 }
 
 /* The last checkpoint, unless writing is what failed: then the tables go back to the one before,
