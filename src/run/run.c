@@ -250,6 +250,30 @@ static BrioStatus sync_frame(Run *run, const char *name, BrioError *error)
     return failed ? brio__write_failed(&run->frames, name, failed, error) : BRIO_OK;
 }
 
+/* Sessions of one process and of several may have written them. */
+static BrioStatus write_index(Run *run, const BrioFrameFormat *format, BrioError *error)
+{
+    const BrioCheckpoint *c = &run->checkpoint;
+    const char **extension = brio__alloc((size_t)c->frame_count + 1, sizeof *extension);
+    char name[64];
+    FILE *file;
+    if (!extension) return brio__no_memory(error);
+    for (int64_t k = 0; k < c->frame_count; k++) {
+        extension[k] = format->extension;
+        if (!format->join) continue;
+        snprintf(name, sizeof name, FRAME_STEM "_%06lld.%s", (long long)k, format->joint_extension);
+        if (faccessat(run->frames.fd, name, F_OK, 0) == 0) extension[k] = format->joint_extension;
+    }
+    snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
+    BrioStatus status = brio__replace_begin(&run->frames, name, &file, error);
+    if (status == BRIO_OK) {
+        format->index(FRAME_STEM, extension, c->frame_time, c->frame_count, file);
+        status = brio__replace_end(&run->frames, name, file, false, error);
+    }
+    brio__free(extension);
+    return status;
+}
+
 /* What this process has written of them. */
 static BrioStatus sync_frames(Run *run, BrioError *error)
 {
@@ -269,13 +293,7 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
             frame_name(run, format, k, name, sizeof name);
             BRIO_CHECK(sync_frame(run, name, error));
         }
-        if (!format->index || !run->is_root) continue;
-        FILE *file;
-        snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
-        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
-        format->index(FRAME_STEM, frame_extension(run, format), run->checkpoint.frame_time,
-                      run->checkpoint.frame_count, file);
-        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+        if (format->index && run->is_root) BRIO_CHECK(write_index(run, format, error));
     }
     return brio__folder_sync(&run->frames, error);
 }
@@ -329,15 +347,18 @@ static bool save_is_due(const Run *run)
 
 /* ---- the run ---------------------------------------------------------------------------- */
 
-/* Frames beyond the checkpoint: written by a session that was killed. */
+/* Frames beyond the checkpoint: written by a session that was killed, of one process or several. */
 static void remove_later_frames(Run *run)
 {
     for (int i = 0; i < run->scene->format_count; i++) {
-        char name[64];
-        int64_t k = run->checkpoint.frame_count;
-        if (run->scene->format[i]->film) continue;
-        do frame_name(run, run->scene->format[i], k++, name, sizeof name);
-        while (unlinkat(run->frames.fd, name, 0) == 0);
+        const BrioFrameFormat *format = run->scene->format[i];
+        const char *extension[] = {format->extension, format->joint_extension};
+        for (int e = 0; e < 2 && extension[e] && !format->film; e++) {
+            char name[64];
+            int64_t k = run->checkpoint.frame_count;
+            do snprintf(name, sizeof name, FRAME_STEM "_%06lld.%s", (long long)k++, extension[e]);
+            while (unlinkat(run->frames.fd, name, 0) == 0);
+        }
     }
 }
 

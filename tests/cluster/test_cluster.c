@@ -295,6 +295,23 @@ static void pieces(void **state)
     free(several);
 }
 
+/* The index names the files of each session. */
+static void pieces_and_wholes(void **state)
+{
+    (void)state;
+    run(2, "run %s -o mixed --force --set time.end=0.05 --set 'output={frames: [vtu]}'",
+        scene_path("rub"));
+    write_text("mixed/frames/frame_000002.pvtu", "of a session that was killed");
+    run(0, "run %s -o mixed --resume --set time.end=0.1 --set 'output={frames: [vtu]}'",
+        scene_path("rub"));
+    char *index = read_all("mixed/frames/frames.pvd", NULL);
+    assert_non_null(index);
+    assert_non_null(strstr(index, "file=\"frame_000001.pvtu\""));
+    assert_non_null(strstr(index, "file=\"frame_000002.vtu\""));
+    assert_null(strstr(index, "frame_000001.vtu"));
+    free(index);
+}
+
 /* A checkpoint counts frames, so all pieces of them are on the disk before it. */
 static void pieces_are_synced(void **state)
 {
@@ -379,6 +396,7 @@ int main(void)
         cmocka_unit_test(killed),
         cmocka_unit_test(stopped),
         cmocka_unit_test(pieces),
+        cmocka_unit_test(pieces_and_wholes),
         cmocka_unit_test(pieces_are_synced),
         cmocka_unit_test(options),
         cmocka_unit_test(messages),
