@@ -165,7 +165,7 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
     if (status != BRIO_OK)
         fprintf(stderr, "%s: %s%s%s\n", brio__verdict_name(result->verdict), result->reason,
                 result->verdict == BRIO_VERDICT_STOPPED ? "; --resume continues from there: "
-                : strstr(result->reason, "make room")
+                : strstr(result->reason, "free some space")
                     ? "; --resume continues from the checkpoint in "
                     : "; the last checkpoint is in ",
                 out);

@@ -35,7 +35,8 @@ static BrioStatus write_file(const BrioFolder *folder, const char *name,
     else if (frame)
         format->write(frame, file);
     else
-        format->index("frame", format->extension, (const double[]){0}, 1, file);
+        format->index("frame", (const char *const[]){format->extension}, (const double[]){0}, 1,
+                      file);
     return brio__replace_end(folder, name, file, true, error);
 }
 

@@ -181,16 +181,14 @@ void brio__writer_close(BrioWriter *writer)
 
 /* ---- files that are replaced ------------------------------------------------------------ */
 
-static void temporary(const char *name, char *text, size_t size)
-{
-    snprintf(text, size, "%s.tmp", name);
-}
+/* Another name, also of one that is as long as names may be. */
+static void temporary(const char *name, char text[256]) { snprintf(text, 256, "%.251s.tmp", name); }
 
 BrioStatus brio__replace_begin(const BrioFolder *folder, const char *name, FILE **file,
                                BrioError *error)
 {
     char other[256];
-    temporary(name, other, sizeof other);
+    temporary(name, other);
     if (unlinkat(folder->fd, other, 0) && errno != ENOENT)
         return brio__write_failed(folder, other, errno, error);
     int fd = openat(folder->fd, other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -208,7 +206,7 @@ BrioStatus brio__replace_end(const BrioFolder *folder, const char *name, FILE *f
 {
     char other[256];
     int reason = 0;
-    temporary(name, other, sizeof other);
+    temporary(name, other);
     if (fflush(file)) reason = errno;
     if (ferror(file) &&
         !reason) { /* some write failed before: the one who asked next gets the reason */
@@ -226,7 +224,7 @@ BrioStatus brio__replace_end(const BrioFolder *folder, const char *name, FILE *f
 void brio__replace_cancel(const BrioFolder *folder, const char *name, FILE *file)
 {
     char other[256];
-    temporary(name, other, sizeof other);
+    temporary(name, other);
     fclose(file);
     unlinkat(folder->fd, other, 0);
 }

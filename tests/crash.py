@@ -166,6 +166,9 @@ def try_point(brio, call, number, fault, whole):
     if not kill and run.returncode > 0 and not run.stderr.strip():
         if "write(2<" not in "".join(l for l in open("log", errors="replace") if "INJECTED" in l):
             return None, "%s: no sentence" % where
+    if run.returncode == 1 and "run waits" in run.stderr:
+        if "; --resume continues from the checkpoint in out" not in run.stderr:
+            return None, "%s: ended while it waited, but not how to go on: %s" % (where, run.stderr)
     lost = lose_unsynced("out") if kill and os.path.isdir("out") else 0
     again = quiet(command(brio, "out", "--resume"))
     if again.returncode:  # it says why; then the run starts again

@@ -26,7 +26,7 @@ static int tear_down(void **state)
 
 static void assert_file(const char *name, const char *expected)
 {
-    char path[256];
+    char path[300];
     snprintf(path, sizeof path, "out/inner/%s", name);
     char *text = read_all(path, NULL);
     assert_non_null(text);
@@ -110,6 +110,14 @@ static void files_that_are_replaced(void **state)
     }
     assert_file("whole", "version 1");
     assert_int_equal(access("out/inner/whole.tmp", F_OK), -1);
+    char longest[256] = "", path[300]; /* a name without room for another ending */
+    memset(longest, 'n', sizeof longest - 1);
+    snprintf(path, sizeof path, "out/inner/%s", longest);
+    write_text(path, "old");
+    assert_int_equal(brio__replace_begin(&folder, longest, &file, &error), BRIO_OK);
+    brio__replace_cancel(&folder, longest, file);
+    assert_file(longest, "old");
+    assert_int_equal(unlink(path), 0);
 }
 
 static void json_texts(void **state)

@@ -197,11 +197,13 @@ static BrioStatus write_sequence(BrioFilm *f, const BrioFrameFormat *format,
     size_t numbers = 3 * (size_t)f->motion->vertex_count;
     double *x = brio__calloc(2 * numbers + 1, sizeof *x);
     double *times = brio__alloc((size_t)f->count + 1, sizeof *times);
+    const char **extension = brio__alloc((size_t)f->count + 1, sizeof *extension);
     BrioStatus status =
-        x && times ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        x && times && extension ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     char name[256];
     for (int64_t k = 0; status == BRIO_OK && k < f->count; k++) {
         times[k] = brio__film_time(f, k);
+        extension[k] = format->extension;
         BrioFrame frame = {.time = times[k],
                            .motion = f->motion,
                            .all = f->all,
@@ -217,12 +219,13 @@ static BrioStatus write_sequence(BrioFilm *f, const BrioFrameFormat *format,
         snprintf(name, sizeof name, "%s.%s", stem, format->index_extension);
         status = brio__replace_begin(folder, name, &file, error);
         if (status == BRIO_OK) {
-            format->index(stem, format->extension, times, f->count, file);
+            format->index(stem, extension, times, f->count, file);
             status = brio__replace_end(folder, name, file, false, error);
         }
     }
     brio__free(x);
     brio__free(times);
+    brio__free(extension);
     return status;
 }
 

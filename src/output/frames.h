@@ -29,10 +29,10 @@ typedef struct BrioFrameFormat {
     /* One file per frame. */
     void (*write)(const BrioFrame *frame, FILE *file);
     /* An index of all frames, rewritten with every checkpoint; both may be NULL. Frame k is the
-     * file "STEM_00000k.extension". */
+     * file "STEM_00000k.extension[k]". */
     const char *index_extension;
-    void (*index)(const char *stem, const char *extension, const double *times, int64_t count,
-                  FILE *file);
+    void (*index)(const char *stem, const char *const *extension, const double *times,
+                  int64_t count, FILE *file);
     /* A frame of which each process has written its piece, "STEM_00000k_pN.extension": the file
      * that names them, with the ending `joint_extension`. NULL: only process 0 writes frames, of
      * what is seen. */

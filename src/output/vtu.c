@@ -211,15 +211,15 @@ static void join(const char *stem, int64_t number, int pieces, FILE *file)
     fputs("</PUnstructuredGrid>\n</VTKFile>\n", file);
 }
 
-static void write_index(const char *stem, const char *extension, const double *times, int64_t count,
-                        FILE *file)
+static void write_index(const char *stem, const char *const *extension, const double *times,
+                        int64_t count, FILE *file)
 {
     fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n",
           file);
     for (int64_t k = 0; k < count; k++) {
         fprintf(file, "<DataSet timestep=\"%.17g\" file=\"", times[k]);
         brio__html_text(file, stem);
-        fprintf(file, "_%06lld.%s\"/>\n", (long long)k, extension);
+        fprintf(file, "_%06lld.%s\"/>\n", (long long)k, extension[k]);
     }
     fputs("</Collection>\n</VTKFile>\n", file);
 }

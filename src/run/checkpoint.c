@@ -352,7 +352,6 @@ static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCh
             brio__error(error, BRIO_ERROR_MEMORY, "out of memory for %s/%s", folder->path, name));
     }
     if (file) status = brio__replace_end(folder, name, file, sync, error);
-    if (file && sync && status == BRIO_OK) status = brio__folder_sync(folder, error);
     return brio__partition_agree(partition, status);
 }
 
@@ -517,6 +516,7 @@ BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError 
             ? brio__error(error, BRIO_ERROR_EXISTS,
                           "%s already exists: give another name, or ask to replace it", file)
             : write_named(&folder, name, &c, image, size, sim->state, NULL, true, error);
+    if (status == BRIO_OK) status = brio__folder_sync(&folder, error);
     brio__free(image);
     brio__folder_close(&folder);
     return status;

@@ -40,7 +40,8 @@ typedef struct BrioCheckpoint {
 uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *system, const BrioState *first);
 
 /* A state of which processes have partitions (NULL: it is whole) gives the same file: process 0
- * writes it and all take part, so that any number of processes may go on from it, one too. */
+ * writes it and all take part, so that any number of processes may go on from it, one too. If that
+ * fails, the last one is still there. Until the folder is synced, a power cut brings it back. */
 BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint,
                                   BrioState *state, BrioPartition *partition, BrioError *error);
 /* `checkpoint` comes with the scene and isa that are expected (0 and "": whatever they are, to look

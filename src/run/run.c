@@ -47,6 +47,7 @@ typedef struct Run {
     uint64_t own_hash;         /* brio__scene_hash without --from */
     int64_t time_room;         /* of checkpoint.frame_time */
     int64_t frames_saved;      /* frames that the last checkpoint counts */
+    bool partial;              /* rows and frames of the state as it is are not all written */
     double *x, *v;             /* world, for frames and probes */
     double *seen;              /* vertices of the motion's parts, then their velocities */
     double start, earlier;     /* clock at the start of this session; wall time of those before */
@@ -196,6 +197,8 @@ static BrioStatus keep_checkpoint(Run *run, int64_t frame, BrioError *error)
 {
     BrioCheckpoint kept = run->checkpoint;
     kept.scene = run->own_hash;
+    /* a target is read next to it, and this state may have no row */
+    kept.totals.last_energy = brio__sim_energy(run->sim);
     return brio__checkpoint_keep(&run->folder, frame, &kept, run->sim->state, error);
 }
 
@@ -238,35 +241,68 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
 
 /* ---- checkpoints ------------------------------------------------------------------------ */
 
+static BrioStatus sync_frame(Run *run, const char *name, BrioError *error)
+{
+    int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
+    int failed = fsync(fd) && errno != EINVAL ? errno : 0;
+    close(fd);
+    return failed ? brio__write_failed(&run->frames, name, failed, error) : BRIO_OK;
+}
+
+/* Sessions of one process and of several may have written them. */
+static BrioStatus write_index(Run *run, const BrioFrameFormat *format, BrioError *error)
+{
+    const BrioCheckpoint *c = &run->checkpoint;
+    const char **extension = brio__alloc((size_t)c->frame_count + 1, sizeof *extension);
+    char name[64];
+    FILE *file;
+    if (!extension) return brio__no_memory(error);
+    for (int64_t k = 0; k < c->frame_count; k++) {
+        extension[k] = format->extension;
+        if (!format->join) continue;
+        snprintf(name, sizeof name, FRAME_STEM "_%06lld.%s", (long long)k, format->joint_extension);
+        if (faccessat(run->frames.fd, name, F_OK, 0) == 0) extension[k] = format->joint_extension;
+    }
+    snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
+    BrioStatus status = brio__replace_begin(&run->frames, name, &file, error);
+    if (status == BRIO_OK) {
+        format->index(FRAME_STEM, extension, c->frame_time, c->frame_count, file);
+        status = brio__replace_end(&run->frames, name, file, false, error);
+    }
+    brio__free(extension);
+    return status;
+}
+
+/* What this process has written of them. */
 static BrioStatus sync_frames(Run *run, BrioError *error)
 {
     if (run->scene->format_count == 0) return BRIO_OK;
     for (int i = 0; i < run->scene->format_count; i++) {
         const BrioFrameFormat *format = run->scene->format[i];
+        bool joint = run->partition && format->join;
         char name[64];
         if (format->film) continue;
         for (int64_t k = run->frames_saved; k < run->checkpoint.frame_count; k++) {
+            if (joint) {
+                brio__frame_piece_name(format, FRAME_STEM, k, run->partition->process, name,
+                                       sizeof name);
+                BRIO_CHECK(sync_frame(run, name, error));
+            }
+            if (!run->is_root) continue;
             frame_name(run, format, k, name, sizeof name);
-            int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-            if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
-            int failed = fsync(fd) && errno != EINVAL ? errno : 0;
-            close(fd);
-            if (failed) return brio__write_failed(&run->frames, name, failed, error);
+            BRIO_CHECK(sync_frame(run, name, error));
         }
-        if (!format->index) continue;
-        FILE *file;
-        snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
-        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
-        format->index(FRAME_STEM, frame_extension(run, format), run->checkpoint.frame_time,
-                      run->checkpoint.frame_count, file);
-        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+        if (format->index && run->is_root) BRIO_CHECK(write_index(run, format, error));
     }
     return brio__folder_sync(&run->frames, error);
 }
 
+/* Those that are open: none before the first checkpoint. */
 static BrioStatus sync_outputs(Run *run, BrioError *error)
 {
-    BRIO_CHECK(sync_frames(run, error));
+    if (run->frames.fd >= 0) BRIO_CHECK(sync_frames(run, error));
+    if (!run->energy.file) return BRIO_OK;
     BRIO_CHECK(brio__writer_sync(&run->energy, error));
     if (run->probes.file) BRIO_CHECK(brio__writer_sync(&run->probes, error));
     return run->moved.file ? brio__writer_sync(&run->moved, error) : BRIO_OK;
@@ -276,8 +312,7 @@ static BrioStatus save(Run *run, BrioError *error)
 {
     BrioCheckpoint next = run->checkpoint;
     double before = brio__seconds();
-    BRIO_CHECK(brio__partition_agree(run->partition,
-                                     run->energy.file ? sync_outputs(run, error) : BRIO_OK));
+    BRIO_CHECK(brio__partition_agree(run->partition, sync_outputs(run, error)));
     if (run->energy.file) {
         next.energy = run->energy.written;
         next.probes = run->probes.written;
@@ -288,6 +323,9 @@ static BrioStatus save(Run *run, BrioError *error)
     BRIO_CHECK(brio__checkpoint_write(&run->folder, &next, run->sim->state, run->partition, error));
     run->checkpoint = next;
     run->frames_saved = next.frame_count;
+    /* if this fails, both the new checkpoint and the last one fit the tables as they are now */
+    BRIO_CHECK(brio__partition_agree(
+        run->partition, run->is_root ? brio__folder_sync(&run->folder, error) : BRIO_OK));
     run->checkpoint_step = run->sim->state->step;
     run->checkpoint_at = brio__seconds();
     run->checkpoint_cost = run->checkpoint_at - before;
@@ -309,15 +347,18 @@ static bool save_is_due(const Run *run)
 
 /* ---- the run ---------------------------------------------------------------------------- */
 
-/* Frames beyond the checkpoint: written by a session that was killed. */
+/* Frames beyond the checkpoint: written by a session that was killed, of one process or several. */
 static void remove_later_frames(Run *run)
 {
     for (int i = 0; i < run->scene->format_count; i++) {
-        char name[64];
-        int64_t k = run->checkpoint.frame_count;
-        if (run->scene->format[i]->film) continue;
-        do frame_name(run, run->scene->format[i], k++, name, sizeof name);
-        while (unlinkat(run->frames.fd, name, 0) == 0);
+        const BrioFrameFormat *format = run->scene->format[i];
+        const char *extension[] = {format->extension, format->joint_extension};
+        for (int e = 0; e < 2 && extension[e] && !format->film; e++) {
+            char name[64];
+            int64_t k = run->checkpoint.frame_count;
+            do snprintf(name, sizeof name, FRAME_STEM "_%06lld.%s", (long long)k++, extension[e]);
+            while (unlinkat(run->frames.fd, name, 0) == 0);
+        }
     }
 }
 
@@ -371,9 +412,11 @@ static BrioStatus begin(Run *run, BrioError *error)
         brio__partition_agree(run->partition, run->is_root ? BRIO_OK : open_outputs(run, error)));
     run->result->started = true;
     if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
+    run->partial = true;
     BRIO_CHECK(
         brio__partition_agree(run->partition, run->is_root ? write_heads(run, error) : BRIO_OK));
     BRIO_CHECK(brio__partition_agree(run->partition, write_outputs(run, -1, error)));
+    run->partial = false;
     c->totals.initial_energy = run->ledger.total;
     c->totals.setup = brio__seconds() - run->start;
     BRIO_CHECK(save(run, error));
@@ -471,7 +514,9 @@ static BrioStatus loop(Run *run, BrioError *error)
         totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
         count_step(run);
         double clock = brio__seconds();
+        run->partial = true;
         BRIO_CHECK(brio__partition_agree(run->partition, write_outputs(run, before, error)));
+        run->partial = false;
         totals->output += brio__seconds() - clock;
         BRIO_CHECK(watch(run, error));
         report_progress(run, NULL, 0);
@@ -513,12 +558,12 @@ static double peak_memory(void)
 #endif
 }
 
-/* What was written stays, and so does the last checkpoint, which is of a sane state. */
+/* What was written stays, and so does the last checkpoint, which is of a sane state and of one
+ * whose rows and frames are whole. */
 static BrioStatus leave_outputs(Run *run, BrioError *error)
 {
     run->checkpoint.totals.solve = run->sim->stepper->solver->totals;
-    return brio__partition_agree(run->partition,
-                                 run->energy.file ? sync_outputs(run, error) : BRIO_OK);
+    return brio__partition_agree(run->partition, sync_outputs(run, error));
 }
 
 /* The last checkpoint, unless writing is what failed: then the tables go back to the one before,
@@ -528,7 +573,8 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     BrioRunResult *r = run->result;
     if (status != BRIO_ERROR_FILE) {
         BrioError last = {0};
-        BrioStatus saved = status == BRIO_EXPLODED ? leave_outputs(run, &last) : save(run, &last);
+        BrioStatus saved =
+            status == BRIO_EXPLODED || run->partial ? leave_outputs(run, &last) : save(run, &last);
         if (saved == BRIO_OK)
             saved = brio__partition_agree(run->partition, write_films(run, &last));
         if (saved != BRIO_OK) {

@@ -44,7 +44,7 @@ BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end,
 {
     BrioSolver *s = p->solver;
     int taken = s->system->friction_iterations;
-    bool more = 3 * s->iterations <= s->options.max_iterations && !(taken && r->late + 1 >= taken);
+    bool more = 3 * s->iterations <= s->options.max_iterations && !(taken && r->count + 1 >= taken);
     *renewed = false;
     if (!renews(p, end, whole) || !(more || end)) return BRIO_OK;
     BrioMotion motion = brio__problem_motion(p, q);
@@ -56,6 +56,7 @@ BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end,
     bool differs = late ? moves(p, change) : true;
     *renewed = differs && more && (r->late < 4 || change > ldexp(unchanged, r->late - 4));
     if (*renewed) brio__dissipation_adopt(p->dissipation);
+    r->count += *renewed;
     r->late += *renewed && late && !(change < r->last_change / 2);
     r->last_change = change;
     s->totals.friction_renewals += *renewed;

@@ -19,8 +19,9 @@
 
 /* Of one minimisation. */
 typedef struct BrioRenewal {
-    int late; /* renewals of small changes, and where the minimisation would have ended, unless
-                 the change was less than half of the one before */
+    int count; /* all renewals, for friction_iterations */
+    int late;  /* renewals of small changes, and where the minimisation would have ended, unless
+                  the change was less than half of the one before */
     double last_change;
 } BrioRenewal;
 

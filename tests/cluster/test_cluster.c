@@ -295,6 +295,48 @@ static void pieces(void **state)
     free(several);
 }
 
+/* The index names the files of each session. */
+static void pieces_and_wholes(void **state)
+{
+    (void)state;
+    run(2, "run %s -o mixed --force --set time.end=0.05 --set 'output={frames: [vtu]}'",
+        scene_path("rub"));
+    write_text("mixed/frames/frame_000002.pvtu", "of a session that was killed");
+    run(0, "run %s -o mixed --resume --set time.end=0.1 --set 'output={frames: [vtu]}'",
+        scene_path("rub"));
+    char *index = read_all("mixed/frames/frames.pvd", NULL);
+    assert_non_null(index);
+    assert_non_null(strstr(index, "file=\"frame_000001.pvtu\""));
+    assert_non_null(strstr(index, "file=\"frame_000002.vtu\""));
+    assert_null(strstr(index, "frame_000001.vtu"));
+    free(index);
+}
+
+/* A checkpoint counts frames, so all pieces of them are on the disk before it. */
+static void pieces_are_synced(void **state)
+{
+    (void)state;
+    char command[2048];
+    snprintf(command, sizeof command,
+             "strace -f -qq -y -o .calls -e trace=fsync mpirun --oversubscribe -n 3 %s run %s -o "
+             "synced --force --set time.end=0.1 --set 'output={frames: [vtu]}' >.said 2>&1",
+             program(), scene_path("rub"));
+    if (!has_program("strace") || system("strace -o .calls true")) {
+        printf("SKIPPED: there is no strace, or it may not trace here\n");
+        return;
+    }
+    assert_int_equal(system(command), 0);
+    char *calls = read_all(".calls", NULL);
+    assert_non_null(calls);
+    for (int p = 0; p < 3; p++) {
+        char name[64];
+        snprintf(name, sizeof name, "frames/frame_000002_p%d.vtu>", p);
+        assert_non_null(strstr(calls, name));
+    }
+    assert_non_null(strstr(calls, "frames/frame_000002.pvtu>"));
+    free(calls);
+}
+
 /* Other solvers of PETSc by its options, with the same results. */
 static void options(void **state)
 {
@@ -342,11 +384,22 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spin),    cmocka_unit_test(twist),    cmocka_unit_test(rayleigh),
-        cmocka_unit_test(ball),    cmocka_unit_test(rub),      cmocka_unit_test(many),
-        cmocka_unit_test(crowd),   cmocka_unit_test(bits),     cmocka_unit_test(resumed),
-        cmocka_unit_test(killed),  cmocka_unit_test(stopped),  cmocka_unit_test(pieces),
-        cmocka_unit_test(options), cmocka_unit_test(messages),
+        cmocka_unit_test(spin),
+        cmocka_unit_test(twist),
+        cmocka_unit_test(rayleigh),
+        cmocka_unit_test(ball),
+        cmocka_unit_test(rub),
+        cmocka_unit_test(many),
+        cmocka_unit_test(crowd),
+        cmocka_unit_test(bits),
+        cmocka_unit_test(resumed),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(stopped),
+        cmocka_unit_test(pieces),
+        cmocka_unit_test(pieces_and_wholes),
+        cmocka_unit_test(pieces_are_synced),
+        cmocka_unit_test(options),
+        cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests(tests, enter, leave_folder);
 }
