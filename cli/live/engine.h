@@ -29,6 +29,7 @@ typedef struct Engine {
     int64_t steps;       /* still to do although it pauses */
     double h, speed;     /* s; simulated seconds per second, INFINITY: as fast as it goes */
     double *factor;      /* of forces */
+    struct Kept *loaded; /* the settings that the scene gave */
     double wall_anchor, time_anchor, frame_due;
     double step_seconds; /* what a step takes, on average */
     double pace;         /* simulated seconds per second, on average */
