@@ -540,6 +540,55 @@ static void restart_reads_the_scene_again(void **state)
     leave(&c);
 }
 
+/* What a record says of the time before it, of hands, and of a restart that fails. */
+static void a_record_lists_changes(void **state)
+{
+    (void)state;
+    static const char twins[] =
+        "brio: 1\ntitle: A block\ngravity: [0, 0, 0]\nbodies:\n"
+        "  - {name: \"k = 1\", shape: {type: box, cells: [1, 1, 1]}, material: neo-hookean}\n"
+        "  - {name: \"k = 2\", shape: {type: box, cells: [1, 1, 1]}, material: neo-hookean, "
+        "transform: {translate: [3, 0, 0]}}\n";
+    static const char *const changes[] = {"E of \\\"k = 2\\\" = 40000\"",
+                                          "E of all bodies = 50000\"",
+                                          "E of \\\"k = 1\\\" = 60000\"",
+                                          "A hand holds \\\"k = 1\\\".\"",
+                                          "Let go.\"",
+                                          "nu of \\\"k = 2\\\" = 0.25\""};
+    Client c, gone;
+    join(&c);
+    join(&gone);
+    write_text("block.yaml", twins);
+    expect_done(&c, "\"do\": \"restart\", \"reset\": true");
+    expect_done(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"E\", \"value\": 3e4");
+    expect_done(&c, "\"do\": \"material\", \"body\": 1, \"name\": \"E\", \"value\": 4e4");
+    expect_done(&c, "\"do\": \"material\", \"name\": \"E\", \"value\": 5e4");
+    expect_done(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"E\", \"value\": 6e4");
+    expect_done(&gone, "\"do\": \"grab\", \"body\": 0, \"vertex\": 0");
+    assert_non_null(strstr(order(&c, "\"do\": \"record\", \"on\": true"), "block-live-2"));
+    expect_done(&c, "\"do\": \"grab\", \"origin\": [9, 9, 9], \"direction\": [0, 1, 0]");
+    leave(&gone);
+    write_text("block.yaml", "bodies: [");
+    expect_refused(&c, "\"do\": \"restart\"", "block.yaml");
+    pause_for(0.5); /* its hand lets go */
+    expect_done(&c, "\"do\": \"material\", \"body\": 1, \"name\": \"nu\", \"value\": 0.25");
+    expect_done(&c, "\"do\": \"record\", \"on\": false");
+    write_text("block.yaml", scene);
+    expect_done(&c, "\"do\": \"restart\", \"reset\": true");
+    leave(&c);
+    char *run = read_all("block-live-2/run.json", NULL), *list = strstr(run, "\"changes\"");
+    assert_non_null(list);
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) { /* in this order */
+        char *found = strstr(list, changes[k]);
+        if (!found) fail_msg("no %s in %s", changes[k], list);
+        list = found;
+    }
+    assert_null(strstr(run, "= 30000\"")); /* it was changed later */
+    assert_null(strstr(run, "nothing to grab"));
+    free(run);
+    assert_int_equal(rename("block-live-2", "changes"), 0);
+}
+
 /* A restart ends the record: what could not be written is told. */
 static void a_record_that_is_lost_is_told(void **state)
 {
@@ -682,6 +731,7 @@ int main(void)
         cmocka_unit_test(an_explosion_is_told),
         cmocka_unit_test(records),
         cmocka_unit_test(restart_reads_the_scene_again),
+        cmocka_unit_test(a_record_lists_changes),
         cmocka_unit_test(a_record_that_is_lost_is_told),
         cmocka_unit_test(wrong_frames_are_closed),
         cmocka_unit_test(browsers_come_and_go),

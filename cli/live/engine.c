@@ -165,11 +165,16 @@ BrioStatus engine_create(Engine *e, Hub *hub, const SceneArguments *given, BrioE
 
 static void forget_changes(Engine *e)
 {
-    e->past_count = 0;
+    while (e->past_count > 0) brio__free(e->past[--e->past_count]);
     e->other_integrator = false;
 }
 
-void engine_free(Engine *e) { free_simulation(e); }
+void engine_free(Engine *e)
+{
+    free_simulation(e);
+    forget_changes(e);
+    brio__free(e->past);
+}
 
 /* ---- starting again --------------------------------------------------------------------- */
 
