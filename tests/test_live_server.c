@@ -540,6 +540,36 @@ static void restart_reads_the_scene_again(void **state)
     leave(&c);
 }
 
+/* Restarts while it pauses, when no later frame would come: the first one is not ahead of the scene
+ * that it belongs to. The client keeps the server awake, so that it may look at any moment. */
+static void frames_come_after_their_scene(void **state)
+{
+    (void)state;
+    Client c;
+    unsigned known = 0, shown = 0;
+    join(&c);
+    expect_done(&c, "\"do\": \"pause\"");
+    for (int n = 0; n < 100; n++) {
+        const char text[] = "{\"do\": \"restart\"}";
+        send_frame(&c, 0x81, text, sizeof text - 1);
+        for (unsigned before = known; known == before || shown < known;) {
+            uint32_t head[3] = {0};
+            for (int k = 0; k < 20; k++) send_frame(&c, 0x8a, "", 0); /* a pong */
+            assert_int_not_equal(next_message(&c), 0);
+            const char *at = c.kind == TEXT ? strstr((char *)c.message, "\"generation\": ") : NULL;
+            if (at) sscanf(at, "\"generation\": %u", &known);
+            if (c.kind != BYTES) continue;
+            memcpy(head, c.message, sizeof head);
+            if (head[0] != 2) continue;
+            shown = head[1];
+            send_frame(&c, 0x82, &head[2], sizeof head[2]);
+            if (known && shown > known) fail_msg("frame of scene %u, known is %u", shown, known);
+        }
+    }
+    expect_done(&c, "\"do\": \"play\"");
+    leave(&c);
+}
+
 /* What a record says of the time before it, of hands, and of a restart that fails. */
 static void a_record_lists_changes(void **state)
 {
@@ -731,6 +761,7 @@ int main(void)
         cmocka_unit_test(an_explosion_is_told),
         cmocka_unit_test(records),
         cmocka_unit_test(restart_reads_the_scene_again),
+        cmocka_unit_test(frames_come_after_their_scene),
         cmocka_unit_test(a_record_lists_changes),
         cmocka_unit_test(a_record_that_is_lost_is_told),
         cmocka_unit_test(wrong_frames_are_closed),
