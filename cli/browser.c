@@ -4,7 +4,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +24,23 @@ bool open_in_browser(const char *path)
     }
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
+}
+
+static void *open_copy(void *address)
+{
+    open_in_browser(address);
+    free(address);
+    return NULL;
+}
+
+void open_while_serving(const char *address)
+{
+    pthread_t thread;
+    char *copy = strdup(address);
+    if (copy && pthread_create(&thread, NULL, open_copy, copy) == 0)
+        pthread_detach(thread);
+    else
+        free(copy);
 }
 
 int listen_here(int port, int *got)

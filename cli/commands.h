@@ -136,6 +136,9 @@ bool watch_tetrahedralise(const char *tool, double seconds);
 
 /* By xdg-open, without its output; false: there is no display, no such program or no browser. */
 bool open_in_browser(const char *path);
+/* The same, and returns at once: a browser may stay in front of xdg-open for as long as it is open.
+ */
+void open_while_serving(const char *address);
 /* A socket that listens on this machine's own address only; port 0: any that is free. -1: errno
  * says why not. */
 int listen_here(int port, int *got);

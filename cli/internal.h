@@ -49,7 +49,7 @@
 #include "run/record.h"           /* live: a simulation as a run */
 #include "run/run.h"              /* run, compare, check, spectrum: runs and results */
 #include "run/tables.h"           /* settle, proof: states as tables */
-#include "scene/node.h"           /* live: UTF-8 */
+#include "scene/node.h"           /* live: excerpts of orders */
 #include "scene/parse.h"          /* import, live: documents that must be JSON */
 #include "scene/questions.h"      /* check, run: what is hardly meant */
 #include "scene/scene.h"          /* all commands that take a scene */
@@ -58,6 +58,7 @@
 #include "sim/apart.h"             /* check: what begins too near */
 #include "sim/sim.h"              /* bench, reproduce: the solver of a simulation */
 #include "solve/solver.h"         /* reference, run: solvers and their names */
+#include "utf8.h"                 /* live: texts of clients */
 #include "vec.h"                  /* lengths and distances */
 #include "writer.h"               /* reports, reproduce: files that replace others at once */
 #ifdef BRIO_HAVE_MPI

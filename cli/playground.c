@@ -177,7 +177,7 @@ static int serve(const char *page, int port, bool print)
     printf("%s\nOnly browsers on this machine reach it; Ctrl-C ends it.\n", address);
     fflush(stdout);
     catch_signals();
-    if (!print) open_in_browser(address);
+    if (!print) open_while_serving(address);
     while (!stop_wanted) {
         if (poll(&(struct pollfd){.fd = listener, .events = POLLIN}, 1, 1000) <= 0) continue;
         make_room(&clients);

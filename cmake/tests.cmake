@@ -107,7 +107,7 @@ target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
 # What `brio live` reads is tested without the program around it.
-set(live_readers cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/websocket.c)
+set(live_readers cli/live/hub.c cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/websocket.c)
 target_sources(test_websocket PRIVATE ${live_readers})
 target_include_directories(test_websocket PRIVATE cli)
 

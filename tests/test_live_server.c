@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static pid_t server;
+static pid_t server, second;
 static int port;
 static char token[33];
 
@@ -245,21 +245,22 @@ static int close_code(Client *c)
 
 /* ---- the program ------------------------------------------------------------------------ */
 
-static bool start_server(const char *name)
+static bool start_server(const char *name, long file_limit, pid_t *process)
 {
     char text[400] = "";
     const char *const arguments[] = {"live", name, "--no-open", "--threads", "1", NULL};
-    server = start_program(arguments, 0);
+    unlink(".out");
+    *process = start_program(arguments, file_limit);
     for (int tries = 0; tries < 400; tries++) {
         char *now = read_all(".out", NULL);
         snprintf(text, sizeof text, "%s", now ? now : "");
         free(now);
         if (sscanf(text, "http://127.0.0.1:%d/?token=%32s", &port, token) == 2) return true;
         int status;
-        if (waitpid(server, &status, WNOHANG) == server) break;
+        if (waitpid(*process, &status, WNOHANG) == *process) break;
         pause_for(0.05);
     }
-    server = 0;
+    *process = 0;
     return false;
 }
 
@@ -267,7 +268,7 @@ static int start(void **state)
 {
     if (enter_folder(state) != 0) return -1;
     write_text("block.yaml", scene);
-    if (start_server("block.yaml")) return 0;
+    if (start_server("block.yaml", 0, &server)) return 0;
     char *err = read_all(".err", NULL);
     bool without = err && strstr(err, "built without its page");
     print_message("%s%s", without ? "SKIPPED: " : "", err ? err : "");
@@ -279,6 +280,7 @@ static int start(void **state)
 static int stop(void **state)
 {
     if (server > 0) kill(server, SIGKILL);
+    if (second > 0) kill(second, SIGKILL);
     return leave_folder(state);
 }
 
@@ -508,6 +510,144 @@ static void records(void **state)
     assert_non_null(strstr(o->err, "no checkpoint to continue from"));
 }
 
+/* The file was edited: what browsers have changed stays, the rest is as it says now. */
+static void restart_reads_the_scene_again(void **state)
+{
+    (void)state;
+    static const char edited[] =
+        "brio: 1\ntitle: A block\ntime: {h: 1/32, end: 1, fps: 30}\ngravity: [0, 0, 0]\n"
+        "integrator: bdf2\ndamping:\n  - {type: rayleigh, alpha: 0, beta: 0.5}\n"
+        "bodies:\n  - name: block\n    shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, "
+        "2]}\n"
+        "    material: {type: neo-hookean, E: 7e4, nu: 0.25, rho: 1000}\n";
+    Client c, other;
+    join(&c);
+    expect_done(&c, "\"do\": \"restart\", \"reset\": true");
+    expect_done(&c, "\"do\": \"gravity\", \"value\": [0, -2, 0]");
+    expect_done(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"nu\", \"value\": 0.125");
+    write_text("block.yaml", edited);
+    expect_done(&c, "\"do\": \"restart\"");
+    join(&other); /* gets the settings of now */
+    const char *const settings[] = {"\"E\": 70000",          "\"nu\": 0.125",
+                                    "\"h\": 0.03125",        "\"integrator\": \"bdf2\"",
+                                    "\"gravity\": [0, -2, ", "\"beta\": 0.5"};
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
+        if (!strstr((char *)other.message, settings[k]))
+            fail_msg("no %s in %s", settings[k], (char *)other.message);
+    leave(&other);
+    write_text("block.yaml", scene);
+    expect_done(&c, "\"do\": \"restart\", \"reset\": true");
+    leave(&c);
+}
+
+/* Restarts while it pauses, when no later frame would come: the first one is not ahead of the scene
+ * that it belongs to. The client keeps the server awake, so that it may look at any moment. */
+static void frames_come_after_their_scene(void **state)
+{
+    (void)state;
+    Client c;
+    unsigned known = 0, shown = 0;
+    join(&c);
+    expect_done(&c, "\"do\": \"pause\"");
+    for (int n = 0; n < 100; n++) {
+        const char text[] = "{\"do\": \"restart\"}";
+        send_frame(&c, 0x81, text, sizeof text - 1);
+        for (unsigned before = known; known == before || shown < known;) {
+            uint32_t head[3] = {0};
+            for (int k = 0; k < 20; k++) send_frame(&c, 0x8a, "", 0); /* a pong */
+            assert_int_not_equal(next_message(&c), 0);
+            const char *at = c.kind == TEXT ? strstr((char *)c.message, "\"generation\": ") : NULL;
+            if (at) sscanf(at, "\"generation\": %u", &known);
+            if (c.kind != BYTES) continue;
+            memcpy(head, c.message, sizeof head);
+            if (head[0] != 2) continue;
+            shown = head[1];
+            send_frame(&c, 0x82, &head[2], sizeof head[2]);
+            if (known && shown > known) fail_msg("frame of scene %u, known is %u", shown, known);
+        }
+    }
+    expect_done(&c, "\"do\": \"play\"");
+    leave(&c);
+}
+
+/* What a record says of the time before it, of hands, and of a restart that fails. */
+static void a_record_lists_changes(void **state)
+{
+    (void)state;
+    static const char twins[] =
+        "brio: 1\ntitle: A block\ngravity: [0, 0, 0]\nbodies:\n"
+        "  - {name: \"k = 1\", shape: {type: box, cells: [1, 1, 1]}, material: neo-hookean}\n"
+        "  - {name: \"k = 2\", shape: {type: box, cells: [1, 1, 1]}, material: neo-hookean, "
+        "transform: {translate: [3, 0, 0]}}\n";
+    static const char *const changes[] = {"E of \\\"k = 2\\\" = 40000\"",
+                                          "E of all bodies = 50000\"",
+                                          "E of \\\"k = 1\\\" = 60000\"",
+                                          "A hand holds \\\"k = 1\\\".\"",
+                                          "Let go.\"",
+                                          "nu of \\\"k = 2\\\" = 0.25\""};
+    Client c, gone;
+    join(&c);
+    join(&gone);
+    write_text("block.yaml", twins);
+    expect_done(&c, "\"do\": \"restart\", \"reset\": true");
+    expect_done(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"E\", \"value\": 3e4");
+    expect_done(&c, "\"do\": \"material\", \"body\": 1, \"name\": \"E\", \"value\": 4e4");
+    expect_done(&c, "\"do\": \"material\", \"name\": \"E\", \"value\": 5e4");
+    expect_done(&c, "\"do\": \"material\", \"body\": 0, \"name\": \"E\", \"value\": 6e4");
+    expect_done(&gone, "\"do\": \"grab\", \"body\": 0, \"vertex\": 0");
+    assert_non_null(strstr(order(&c, "\"do\": \"record\", \"on\": true"), "block-live-2"));
+    expect_done(&c, "\"do\": \"grab\", \"origin\": [9, 9, 9], \"direction\": [0, 1, 0]");
+    leave(&gone);
+    write_text("block.yaml", "bodies: [");
+    expect_refused(&c, "\"do\": \"restart\"", "block.yaml");
+    pause_for(0.5); /* its hand lets go */
+    expect_done(&c, "\"do\": \"material\", \"body\": 1, \"name\": \"nu\", \"value\": 0.25");
+    expect_done(&c, "\"do\": \"record\", \"on\": false");
+    write_text("block.yaml", scene);
+    expect_done(&c, "\"do\": \"restart\", \"reset\": true");
+    leave(&c);
+    char *run = read_all("block-live-2/run.json", NULL), *list = strstr(run, "\"changes\"");
+    assert_non_null(list);
+    for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) { /* in this order */
+        char *found = strstr(list, changes[k]);
+        if (!found) fail_msg("no %s in %s", changes[k], list);
+        list = found;
+    }
+    assert_null(strstr(run, "= 30000\"")); /* it was changed later */
+    assert_null(strstr(run, "nothing to grab"));
+    free(run);
+    assert_int_equal(rename("block-live-2", "changes"), 0);
+}
+
+/* A restart ends the record: what could not be written is told. */
+static void a_record_that_is_lost_is_told(void **state)
+{
+    (void)state;
+    enum { LIMIT = 3000 }; /* bytes; run.json has fewer */
+    int first_port = port;
+    char first_token[33];
+    Client c;
+    memcpy(first_token, token, sizeof token);
+    assert_true(start_server("block.yaml", LIMIT, &second));
+    join(&c);
+    expect_done(&c, "\"do\": \"pause\"");
+    expect_done(&c, "\"do\": \"restart\"");
+    assert_non_null(strstr(order(&c, "\"do\": \"record\", \"on\": true"), "block-live-2"));
+    expect_done(&c, "\"do\": \"step\", \"count\": 20"); /* frames of 3.7 kB, not written yet */
+    for (bool done = false; !done;) done = next_frame(&c).time > 19.5 / 60;
+    expect_done(&c, "\"do\": \"restart\"");
+    print_message("%.200s\n", c.trouble[0] ? strstr(c.trouble, "\"trouble\"") : "");
+    assert_non_null(strstr(c.trouble, "cannot write block-live-2/"));
+    assert_non_null(strstr(c.trouble, "\"playing\": false"));
+    leave(&c);
+    assert_int_equal(kill(second, SIGINT), 0);
+    assert_int_equal(wait_program(second), 0);
+    second = 0;
+    assert_int_equal(rename("block-live-2", "lost"), 0);
+    memcpy(token, first_token, sizeof token);
+    port = first_port;
+}
+
 /* Each in a connection of its own. */
 static void wrong_frames_are_closed(void **state)
 {
@@ -620,6 +760,10 @@ int main(void)
         cmocka_unit_test(settings_change),
         cmocka_unit_test(an_explosion_is_told),
         cmocka_unit_test(records),
+        cmocka_unit_test(restart_reads_the_scene_again),
+        cmocka_unit_test(frames_come_after_their_scene),
+        cmocka_unit_test(a_record_lists_changes),
+        cmocka_unit_test(a_record_that_is_lost_is_told),
         cmocka_unit_test(wrong_frames_are_closed),
         cmocka_unit_test(browsers_come_and_go),
         cmocka_unit_test(says_what_is_wrong),

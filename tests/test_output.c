@@ -135,12 +135,19 @@ static void json_texts(void **state)
     brio__json_open(&json, "list", '[');
     brio__json_boolean(&json, NULL, true);
     brio__json_text(&json, NULL, NULL);
+    brio__json_text(&json, NULL, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82");
+    brio__json_text(&json, NULL,
+                    "bl\xf6"
+                    "ck \xe2\x82"); /* Latin-1; a character that was cut */
     brio__json_close(&json, ']');
     brio__json_close(&json, '}');
     fclose(file);
     assert_string_equal(
         text, "{\"a\\\"b\": \"line\\nend\\\\ \\u0001\", \"tenth\": 0.1, \"nan\": null, \"large\": "
-              "9223372036854775807, \"list\": [true, null]}\n");
+              "9223372036854775807, \"list\": [true, null, "
+              "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82\", "
+              "\"bl\xef\xbf\xbd"
+              "ck \xef\xbf\xbd\xef\xbf\xbd\"]}\n");
     free(text);
 }
 

@@ -2,7 +2,7 @@
  * to this machine only, whatever clients send. */
 #include "loopback.h"
 
-static pid_t server;
+static pid_t server, second;
 static int port;
 
 /* What the server answers to these bytes, all of it. */
@@ -137,6 +137,39 @@ static void says_what_is_wrong(void **state)
     assert_int_equal(BRIO("playground", "8000")->code, 2);
 }
 
+/* A browser that stays in front of xdg-open, and goes when the test does. */
+static void serves_while_the_browser_is_open(void **state)
+{
+    (void)state;
+    int first_port = port;
+    unlink(".out");
+    char path[2000], *before = strdup(getenv("PATH")), text[200] = "";
+    assert_int_equal(mkdir("bin", 0777), 0);
+    write_text("bin/xdg-open", "#!/bin/sh\nwhile [ -d bin ]; do sleep 0.1; done\n");
+    assert_int_equal(chmod("bin/xdg-open", 0777), 0);
+    snprintf(path, sizeof path, "%s/bin:%s", work_folder, before);
+    setenv("PATH", path, 1);
+    setenv("DISPLAY", ":77", 1);
+    const char *const arguments[] = {"playground", "--serve", NULL};
+    second = start_program(arguments, 0);
+    setenv("PATH", before, 1);
+    unsetenv("DISPLAY");
+    free(before);
+    for (int tries = 0; tries < 200 && sscanf(text, "http://127.0.0.1:%d/", &port) != 1; tries++) {
+        pause_for(0.05);
+        char *now = read_all(".out", NULL);
+        snprintf(text, sizeof text, "%s", now ? now : "");
+        free(now);
+    }
+    assert_true(begins(ask("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 200 OK\r\n"));
+    assert_int_equal(kill(second, SIGINT), 0);
+    assert_int_equal(wait_program(second), 0);
+    second = 0;
+    assert_int_equal(unlink("bin/xdg-open"), 0);
+    assert_int_equal(rmdir("bin"), 0);
+    port = first_port;
+}
+
 static void ends_with_a_signal(void **state)
 {
     (void)state;
@@ -149,6 +182,7 @@ static void ends_with_a_signal(void **state)
 static int stop(void **state)
 {
     if (server > 0) kill(server, SIGKILL);
+    if (second > 0) kill(second, SIGKILL);
     return leave_folder(state);
 }
 
@@ -157,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_the_page),     cmocka_unit_test(gives_nothing_else),
         cmocka_unit_test(bears_nonsense),     cmocka_unit_test(idle_clients_keep_nobody_waiting),
-        cmocka_unit_test(says_what_is_wrong), cmocka_unit_test(ends_with_a_signal)};
+        cmocka_unit_test(says_what_is_wrong), cmocka_unit_test(serves_while_the_browser_is_open),
+        cmocka_unit_test(ends_with_a_signal)};
     return cmocka_run_group_tests(tests, start, stop);
 }

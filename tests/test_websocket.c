@@ -1,5 +1,6 @@
 /* What `brio live` makes of the bytes of its clients: SHA-1, the opening of a WebSocket, frames,
  * requests and orders, right ones and wrong ones. */
+#include "live/hub.h"
 #include "live/order.h"
 #include "live/pace.h"
 #include "live/request.h"
@@ -279,6 +280,40 @@ static void orders(void **state)
     expect_refusal(text, "no name is that long");
 }
 
+/* A pointer that moves during a long step leaves room for what comes then. */
+static void drags_join(void **state)
+{
+    (void)state;
+    static Hub hub;
+    Order order = {.kind = ORDER_GRAB, .client = 1, .id = 1};
+    assert_true(hub_create(&hub));
+    assert_true(hub_order(&hub, &order));
+    for (int k = 0; k < 3 * HUB_ORDERS; k++) { /* two hands of one client, one of another */
+        order = (Order){.kind = ORDER_DRAG, .client = 1 + k % 3 / 2, .id = -1, .index = k % 3};
+        order.point[0] = k;
+        assert_true(hub_order(&hub, &order));
+    }
+    order = (Order){.kind = ORDER_RELEASE, .client = 1, .id = -1};
+    assert_true(hub_order(&hub, &order));
+    order = (Order){.kind = ORDER_DRAG, .client = 2, .id = -1, .index = 2};
+    assert_true(hub_order(&hub, &order)); /* not past the release */
+    order.id = 7;
+    assert_true(hub_order(&hub, &order)); /* wants an answer */
+    order.id = -1;
+    assert_true(hub_order(&hub, &order));
+    static const OrderKind kinds[] = {ORDER_GRAB,    ORDER_DRAG, ORDER_DRAG, ORDER_DRAG,
+                                      ORDER_RELEASE, ORDER_DRAG, ORDER_DRAG, ORDER_DRAG};
+    for (int k = 0; k < 8; k++) {
+        assert_true(hub_take(&hub, &order));
+        assert_int_equal(order.kind, kinds[k]);
+        if (k < 1 || k > 3) continue;
+        assert_int_equal(order.index, k - 1);
+        assert_true(order.point[0] == 3 * HUB_ORDERS - 4 + k);
+    }
+    assert_false(hub_take(&hub, &order));
+    hub_free(&hub);
+}
+
 /* Frames in `count` steps of h seconds, each up to `off` early or late. */
 static int frames_of(int count, double h, double off)
 {
@@ -306,9 +341,9 @@ static void paces(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(digests),  cmocka_unit_test(opening),
-                                       cmocka_unit_test(messages), cmocka_unit_test(wrong_frames),
-                                       cmocka_unit_test(requests), cmocka_unit_test(orders),
-                                       cmocka_unit_test(paces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(digests),    cmocka_unit_test(opening),
+                                       cmocka_unit_test(messages),   cmocka_unit_test(wrong_frames),
+                                       cmocka_unit_test(requests),   cmocka_unit_test(orders),
+                                       cmocka_unit_test(drags_join), cmocka_unit_test(paces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

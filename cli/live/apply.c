@@ -49,6 +49,13 @@ static void answer(Engine *e, const Order *order, BrioStatus status, const Deed 
 
 /* ---- hands ------------------------------------------------------------------------------ */
 
+static const char let_go[] = "Let go.";
+
+static void hold_text(const Engine *e, const BrioHand *hand, char *text, size_t size)
+{
+    snprintf(text, size, "A hand holds \"%s\".", brio_body_name(e->sim->system, hand->body));
+}
+
 static BrioStatus grab(Engine *e, const Order *order, Deed *deed, BrioError *error)
 {
     BrioHand hand;
@@ -66,8 +73,7 @@ static BrioStatus grab(Engine *e, const Order *order, Deed *deed, BrioError *err
     e->owner[deed->hand] = order->client;
     brio_sim_hand(e->sim, deed->hand, &hand);
     memcpy(deed->hit, hand.grip, sizeof deed->hit);
-    snprintf(deed->text, sizeof deed->text, "A hand holds \"%s\".",
-             brio_body_name(e->sim->system, hand.body));
+    hold_text(e, &hand, deed->text, sizeof deed->text);
     return BRIO_OK;
 }
 
@@ -83,7 +89,7 @@ static BrioStatus release(Engine *e, const Order *order, Deed *deed, BrioError *
 {
     BRIO_CHECK(check_hand(e, order, error));
     e->owner[order->index] = 0;
-    snprintf(deed->text, sizeof deed->text, "Let go.");
+    snprintf(deed->text, sizeof deed->text, "%s", let_go);
     return brio_sim_release(e->sim, order->index, error);
 }
 
@@ -93,7 +99,8 @@ static void leave(Engine *e, uint64_t client)
     for (int h = 0; h < BRIO_MAX_HANDS; h++) {
         if (e->owner[h] != client) continue;
         e->owner[h] = 0;
-        brio_sim_release(e->sim, h, NULL);
+        if (brio_sim_release(e->sim, h, NULL) == BRIO_OK && e->record)
+            brio__record_note(e->record, let_go);
     }
 }
 
@@ -219,23 +226,43 @@ static void put_settings_into_scene(Engine *e)
     brio__tree_set(e->scene->tree, text, NULL);
 }
 
-/* A setting is known by what stands before its value. */
+/* Bytes before the value of a setting, which name it. Names of bodies may have a "=" too. */
+static size_t name_of_setting(const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *at = text; (at = strstr(at, " = ")); at++) length = (size_t)(at - text);
+    return length;
+}
+
+/* Its earlier change goes: what was changed later, of all bodies say, holds in between. */
 static void remember(Engine *e, const char *text)
 {
-    size_t same = strcspn(text, "=");
+    size_t name = name_of_setting(text);
     int at = 0;
     while (at < e->past_count &&
-           (strncmp(e->past[at], text, same) || e->past[at][same] != text[same]))
+           (name_of_setting(e->past[at]) != name || memcmp(e->past[at], text, name)))
         at++;
-    if (at == ENGINE_PAST) return;
-    snprintf(e->past[at], sizeof e->past[at], "%.159s", text);
-    e->past_count = BRIO_MAX(e->past_count, at + 1);
+    if (at == e->past_count && at == e->past_room) {
+        int room = 2 * at + 16;
+        char **grown = brio__realloc(e->past, (size_t)at, (size_t)room, sizeof *grown);
+        if (!grown) return;
+        e->past = grown;
+        e->past_room = room;
+    }
+    char *copy = brio__strdup(text);
+    if (!copy) return;
+    if (at < e->past_count) {
+        brio__free(e->past[at]);
+        memmove(e->past + at, e->past + at + 1, (size_t)(--e->past_count - at) * sizeof *e->past);
+    }
+    e->past[e->past_count++] = copy;
 }
 
 /* The first name that is free: cloth-live-1, cloth-live-2, ... */
 static BrioStatus begin_record(Engine *e, Deed *deed, BrioError *error)
 {
     char stem[400];
+    BrioHand hand;
     struct stat info;
     if (e->record)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "it is being recorded already, to %s",
@@ -248,6 +275,11 @@ static BrioStatus begin_record(Engine *e, Deed *deed, BrioError *error)
     put_settings_into_scene(e);
     BRIO_CHECK(brio__record_begin(e->scene, e->sim, e->folder, &e->record, error));
     for (int i = 0; i < e->past_count; i++) brio__record_note(e->record, e->past[i]);
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) {
+        if (brio_sim_hand(e->sim, h, &hand) != BRIO_OK) continue;
+        hold_text(e, &hand, deed->text, sizeof deed->text);
+        brio__record_note(e->record, deed->text);
+    }
     e->news = true;
     snprintf(deed->text, sizeof deed->text, "Recording to %s.", e->folder);
     return BRIO_OK;
@@ -330,7 +362,7 @@ void engine_apply(Engine *e, const Order *order)
         return;
     }
     BrioStatus status = carry_out(e, order, &deed, &error);
-    bool by_hand = order->kind == ORDER_GRAB || order->kind == ORDER_RELEASE;
+    bool by_hand = (order->kind == ORDER_GRAB && deed.hand >= 0) || order->kind == ORDER_RELEASE;
     if (status == BRIO_OK && by_hand && e->record) brio__record_note(e->record, deed.text);
     if (status == BRIO_OK && deed.change) {
         remember(e, deed.text);

@@ -12,98 +12,9 @@ static const double frame_every = 1.0 / 60; /* s */
 static const double late = 0.1;             /* s: what is later than that is not caught up */
 static const double patience = 0.3;         /* s of a step, before an order may end it */
 
-/* ---- the simulation --------------------------------------------------------------------- */
+/* ---- settings --------------------------------------------------------------------------- */
 
-/* For brio_sim_watch. */
-static int watch(void *user, const BrioIteration *iteration)
-{
-    Engine *e = user;
-    (void)iteration;
-    if (stop_wanted) return 1;
-    return brio__seconds() - e->step_start > patience && hub_is_urgent(e->hub);
-}
-
-static void free_simulation(Engine *e)
-{
-    brio__motion_free(e->seen);
-    brio_state_free(e->sane);
-    brio_sim_free(e->sim);
-    brio__scene_free(e->scene);
-    brio__free(e->world);
-    brio__free(e->drawn);
-    brio__free(e->live);
-    brio__free(e->factor);
-}
-
-static BrioStatus make_buffers(Engine *e, BrioError *error)
-{
-    const BrioSystem *s = e->sim->system;
-    const BrioState *state = e->sim->state;
-    e->world = brio__alloc(3 * (size_t)s->vertex_count + 1, sizeof *e->world);
-    e->factor = brio__alloc((size_t)s->force_count + 1, sizeof *e->factor);
-    if (!e->world || !e->factor) return brio__no_memory(error);
-    for (int i = 0; i < s->force_count; i++) e->factor[i] = 1;
-    brio__system_positions(s, state, state->q, state->time, e->world);
-    if (brio__motion_create(s, e->scene->rest, e->world, e->scene->fps, 0, false, &e->seen))
-        return brio__no_memory(error);
-    e->drawn = brio__alloc(3 * (size_t)e->seen->vertex_count + 1, sizeof *e->drawn);
-    if (!e->drawn) return brio__no_memory(error);
-    BRIO_CHECK(describe_live(e->sim, &e->live, error));
-    BRIO_CHECK(brio_state_copy(state, &e->sane, error));
-    return brio__explosion_begin(&e->explosion, e->sim, e->scene->end) == BRIO_OK
-               ? BRIO_OK
-               : brio__no_memory(error);
-}
-
-/* Creates everything of `e` that belongs to a simulation again. If this fails, `e` is unchanged. */
-static BrioStatus load(Engine *e, BrioError *error)
-{
-    Engine next = {.hub = e->hub, .given = e->given};
-    BrioStatus status =
-        brio__scene_load(e->given->name, e->given->sets, e->given->set_count, &next.scene, error);
-    if (status == BRIO_OK) status = brio__scene_sim(next.scene, &next.sim, error);
-    if (status == BRIO_OK) status = make_buffers(&next, error);
-    if (status == BRIO_OK && brio_sim_ledger(next.sim, &next.ledger) != BRIO_OK)
-        status = brio__error(error, BRIO_NOT_FINITE,
-                             "the energy of the initial state is not a finite number");
-    if (status != BRIO_OK) {
-        free_simulation(&next);
-        return status;
-    }
-    free_simulation(e);
-    e->scene = next.scene;
-    e->sim = next.sim;
-    e->world = next.world;
-    e->drawn = next.drawn;
-    e->seen = next.seen;
-    e->live = next.live;
-    e->factor = next.factor;
-    e->explosion = next.explosion;
-    e->sane = next.sane;
-    e->ledger = next.ledger;
-    e->h = e->sim->h;
-    e->generation++;
-    e->trouble[0] = 0;
-    e->steps = 0;
-    e->curve_count = e->past_count = 0;
-    e->other_integrator = false;
-    memset(e->owner, 0, sizeof e->owner);
-    brio_sim_watch(e->sim, watch, e);
-    return BRIO_OK;
-}
-
-BrioStatus engine_create(Engine *e, Hub *hub, const SceneArguments *given, BrioError *error)
-{
-    *e = (Engine){.hub = hub, .given = given, .playing = true, .speed = 1};
-    BRIO_CHECK(load(e, error));
-    return describe_scene(e, error);
-}
-
-void engine_free(Engine *e) { free_simulation(e); }
-
-/* ---- starting again --------------------------------------------------------------------- */
-
-/* What browsers have set, of a simulation that ends. */
+/* The settings of a simulation, as far as browsers can change them. */
 typedef struct Kept {
     double h, gravity[3], values[BRIO_MAX_VALUES];
     char integrator[64];
@@ -125,11 +36,19 @@ static void keep(Kept *k, OrderKind kind, int index, const char *name, double va
     snprintf(k->parameter[k->count++].name, sizeof k->parameter->name, "%s", name);
 }
 
-static BrioStatus keep_settings(const Engine *e, Kept *k, BrioError *error)
+static void free_kept(Kept *k)
+{
+    if (k) brio__free(k->parameter);
+    brio__free(k);
+}
+
+static BrioStatus keep_settings(const Engine *e, Kept **kept, BrioError *error)
 {
     const BrioSystem *s = e->sim->system;
     const BrioDissipation *losses = e->sim->stepper->dissipation;
     double value;
+    Kept *k = *kept = brio__calloc(1, sizeof *k);
+    if (!k) return brio__no_memory(error);
     *k = (Kept){.h = e->h,
                 .room = BRIO_MAX_VALUES * (s->body_count + BRIO_MAX_DAMPING) + s->force_count};
     k->parameter = brio__alloc((size_t)k->room + 1, sizeof *k->parameter);
@@ -148,25 +67,139 @@ static BrioStatus keep_settings(const Engine *e, Kept *k, BrioError *error)
     return BRIO_OK;
 }
 
-/* What no longer fits (the scene was changed meanwhile) stays as the scene says. */
-static void set_again(Engine *e, const Kept *k)
+/* ---- the simulation --------------------------------------------------------------------- */
+
+/* For brio_sim_watch. */
+static int watch(void *user, const BrioIteration *iteration)
+{
+    Engine *e = user;
+    (void)iteration;
+    if (stop_wanted) return 1;
+    return brio__seconds() - e->step_start > patience && hub_is_urgent(e->hub);
+}
+
+static void free_simulation(Engine *e)
+{
+    brio__motion_free(e->seen);
+    brio_state_free(e->sane);
+    brio_sim_free(e->sim);
+    brio__scene_free(e->scene);
+    brio__free(e->world);
+    brio__free(e->drawn);
+    brio__free(e->live);
+    brio__free(e->factor);
+    free_kept(e->loaded);
+}
+
+static BrioStatus make_buffers(Engine *e, BrioError *error)
+{
+    const BrioSystem *s = e->sim->system;
+    const BrioState *state = e->sim->state;
+    e->world = brio__alloc(3 * (size_t)s->vertex_count + 1, sizeof *e->world);
+    e->factor = brio__alloc((size_t)s->force_count + 1, sizeof *e->factor);
+    if (!e->world || !e->factor) return brio__no_memory(error);
+    for (int i = 0; i < s->force_count; i++) e->factor[i] = 1;
+    e->h = e->sim->h;
+    BRIO_CHECK(keep_settings(e, &e->loaded, error));
+    brio__system_positions(s, state, state->q, state->time, e->world);
+    if (brio__motion_create(s, e->scene->rest, e->world, e->scene->fps, 0, false, &e->seen))
+        return brio__no_memory(error);
+    e->drawn = brio__alloc(3 * (size_t)e->seen->vertex_count + 1, sizeof *e->drawn);
+    if (!e->drawn) return brio__no_memory(error);
+    BRIO_CHECK(describe_live(e->sim, &e->live, error));
+    BRIO_CHECK(brio_state_copy(state, &e->sane, error));
+    return brio__explosion_begin(&e->explosion, e->sim, e->scene->end) == BRIO_OK
+               ? BRIO_OK
+               : brio__no_memory(error);
+}
+
+static void stop_with(Engine *e, const char *text);
+
+/* Creates everything of `e` that belongs to a simulation again, and ends the record of the one
+ * before. If this fails, `e` is unchanged. */
+static BrioStatus load(Engine *e, BrioError *error)
+{
+    Engine next = {.hub = e->hub, .given = e->given};
+    BrioStatus status =
+        brio__scene_load(e->given->name, e->given->sets, e->given->set_count, &next.scene, error);
+    if (status == BRIO_OK) status = brio__scene_sim(next.scene, &next.sim, error);
+    if (status == BRIO_OK) status = make_buffers(&next, error);
+    if (status == BRIO_OK && brio_sim_ledger(next.sim, &next.ledger) != BRIO_OK)
+        status = brio__error(error, BRIO_NOT_FINITE,
+                             "the energy of the initial state is not a finite number");
+    if (status != BRIO_OK) {
+        free_simulation(&next);
+        return status;
+    }
+    BrioError lost = {0};
+    engine_end_record(e, BRIO_VERDICT_STOPPED, "the simulation was started again", &lost);
+    free_simulation(e);
+    e->scene = next.scene;
+    e->sim = next.sim;
+    e->world = next.world;
+    e->drawn = next.drawn;
+    e->seen = next.seen;
+    e->live = next.live;
+    e->factor = next.factor;
+    e->loaded = next.loaded;
+    e->explosion = next.explosion;
+    e->sane = next.sane;
+    e->ledger = next.ledger;
+    e->h = e->sim->h;
+    e->generation++;
+    e->trouble[0] = 0;
+    e->steps = 0;
+    e->curve_count = 0;
+    memset(e->owner, 0, sizeof e->owner);
+    brio_sim_watch(e->sim, watch, e);
+    if (lost.status != BRIO_OK) stop_with(e, lost.message);
+    return BRIO_OK;
+}
+
+BrioStatus engine_create(Engine *e, Hub *hub, const SceneArguments *given, BrioError *error)
+{
+    *e = (Engine){.hub = hub, .given = given, .playing = true, .speed = 1};
+    BRIO_CHECK(load(e, error));
+    return describe_scene(e, error);
+}
+
+static void forget_changes(Engine *e)
+{
+    while (e->past_count > 0) brio__free(e->past[--e->past_count]);
+    e->other_integrator = false;
+}
+
+void engine_free(Engine *e)
+{
+    free_simulation(e);
+    forget_changes(e);
+    brio__free(e->past);
+}
+
+/* ---- starting again --------------------------------------------------------------------- */
+
+/* What browsers have changed since `was` is set again; the rest stays as the scene says now, and so
+ * does what no longer fits (the scene was changed meanwhile). */
+static void set_again(Engine *e, const Kept *k, const Kept *was)
 {
     for (int i = 0; i < k->count; i++) {
         double now, value = k->parameter[i].value;
         int index = k->parameter[i].index;
         const char *name = k->parameter[i].name;
+        if (value == was->parameter[i].value) continue;
         if (k->parameter[i].kind == ORDER_FORCE) {
-            if (value != 1 && brio_sim_set_force(e->sim, index, value, NULL) == BRIO_OK)
-                e->factor[index] = value;
+            if (brio_sim_set_force(e->sim, index, value, NULL) == BRIO_OK) e->factor[index] = value;
         } else if (k->parameter[i].kind == ORDER_DAMPING) {
             brio_sim_set_damping(e->sim, index, name, value, NULL);
         } else if (brio_sim_material(e->sim, index, name, &now) == BRIO_OK && now != value) {
             brio_sim_set_material(e->sim, index, name, value, NULL);
         }
     }
-    brio_sim_set_gravity(e->sim, k->gravity, NULL);
-    brio_sim_set_integrator(e->sim, k->integrator, k->values, NULL);
-    e->h = e->sim->h = k->h;
+    if (memcmp(k->gravity, was->gravity, sizeof k->gravity))
+        brio_sim_set_gravity(e->sim, k->gravity, NULL);
+    if (strcmp(k->integrator, was->integrator) || memcmp(k->values, was->values, sizeof k->values))
+        brio_sim_set_integrator(e->sim, k->integrator, k->values, NULL);
+    if (k->h != was->h) e->h = e->sim->h = k->h;
     brio__explosion_begin(&e->explosion, e->sim, e->scene->end);
     brio_sim_ledger(e->sim, &e->ledger);
     engine_keep_sane(e);
@@ -174,21 +207,19 @@ static void set_again(Engine *e, const Kept *k)
 
 BrioStatus engine_restart(Engine *e, bool with_settings, BrioError *error)
 {
-    Kept kept;
-    char past[ENGINE_PAST][160];
-    int past_count = e->past_count;
-    bool other_integrator = e->other_integrator;
-    memcpy(past, e->past, sizeof past);
-    BRIO_CHECK(keep_settings(e, &kept, error));
-    engine_end_record(e, BRIO_VERDICT_STOPPED, "the simulation was started again", NULL);
-    BrioStatus status = load(e, error);
-    if (status == BRIO_OK && with_settings) {
-        set_again(e, &kept);
-        memcpy(e->past, past, sizeof past);
-        e->past_count = past_count;
-        e->other_integrator = other_integrator;
-    }
-    brio__free(kept.parameter);
+    Kept *kept = NULL, *was = e->loaded;
+    BrioStatus status = keep_settings(e, &kept, error);
+    e->loaded = NULL; /* load would free it */
+    if (status == BRIO_OK) status = load(e, error);
+    if (status == BRIO_OK && with_settings)
+        set_again(e, kept, was);
+    else if (status == BRIO_OK)
+        forget_changes(e);
+    if (status != BRIO_OK)
+        e->loaded = was;
+    else
+        free_kept(was);
+    free_kept(kept);
     BRIO_CHECK(status);
     engine_anchor(e);
     return describe_scene(e, error);

@@ -4,7 +4,7 @@
 
 #include "hub.h"
 
-enum { ENGINE_PAST = 64, ENGINE_CURVE = 64 };
+enum { ENGINE_CURVE = 64 };
 
 /* What curves show; a browser that is slow gets those of the frames that it missed. */
 typedef struct CurveRow {
@@ -29,6 +29,7 @@ typedef struct Engine {
     int64_t steps;       /* still to do although it pauses */
     double h, speed;     /* s; simulated seconds per second, INFINITY: as fast as it goes */
     double *factor;      /* of forces */
+    struct Kept *loaded; /* the settings that the scene gave */
     double wall_anchor, time_anchor, frame_due;
     double step_seconds; /* what a step takes, on average */
     double pace;         /* simulated seconds per second, on average */
@@ -44,9 +45,8 @@ typedef struct Engine {
     uint64_t owner[BRIO_MAX_HANDS]; /* the client that each hand is of; 0: none */
     BrioRecord *record;
     char folder[512]; /* of the record, or of the last one */
-    /* what was changed since the start, the last change of each setting */
-    char past[ENGINE_PAST][160];
-    int past_count;
+    char **past; /* what was changed since the start: the last change of each setting, in order */
+    int past_count, past_room;
     bool other_integrator; /* than that of the scene */
 } Engine;
 

@@ -163,11 +163,27 @@ void hub_frame(Hub *hub, Packet *packet, uint32_t number)
     wake_server(hub);
 }
 
+/* A hand that still waits to be dragged goes straight to the newer place: pointers move more often
+ * than long steps end, and would leave no room for other orders. */
+static bool drag_on(Hub *hub, const Order *order)
+{
+    if (order->kind != ORDER_DRAG || order->id >= 0) return false; /* those have an answer each */
+    for (int k = hub->order_count - 1; k >= 0; k--) {
+        Order *waiting = &hub->order[(hub->order_first + k) % HUB_ORDERS];
+        if (waiting->kind != ORDER_DRAG) return false;
+        if (waiting->client != order->client || waiting->index != order->index) continue;
+        if (waiting->id >= 0) return false;
+        *waiting = *order;
+        return true;
+    }
+    return false;
+}
+
 bool hub_order(Hub *hub, const Order *order)
 {
     pthread_mutex_lock(&hub->mutex);
-    bool room = hub->order_count < HUB_ORDERS;
-    if (room) {
+    bool joined = drag_on(hub, order), room = joined || hub->order_count < HUB_ORDERS;
+    if (room && !joined) {
         hub->order[(hub->order_first + hub->order_count++) % HUB_ORDERS] = *order;
         hub->urgent = hub->urgent || order->kind == ORDER_PAUSE || order->kind == ORDER_RESTART;
         pthread_cond_signal(&hub->news);

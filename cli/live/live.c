@@ -36,13 +36,6 @@ static Server *start_server(Hub *hub, int port, const char *token)
     return server;
 }
 
-/* A browser may stay in front of xdg-open for as long as it is open. */
-static void *open_page(void *address)
-{
-    open_in_browser(address);
-    return NULL;
-}
-
 static bool read_flag(Hub *hub, const bool *flag)
 {
     pthread_mutex_lock(&hub->mutex);
@@ -82,8 +75,8 @@ static bool serve(Engine *engine, Server *server, pthread_t thread)
 /* Runs the engine and the server; returns the exit code. */
 static int live(Engine *engine, Server *server, const char *token, bool open)
 {
-    static char address[128]; /* the thread that opens the page may outlive this call */
-    pthread_t thread, opener;
+    char address[128];
+    pthread_t thread;
     snprintf(address, sizeof address, "http://127.0.0.1:%d/?token=%s", server_port(server), token);
     printf("%s\nOnly browsers on this machine reach it, and only with this address. Ctrl-C ends "
            "it.\n",
@@ -93,8 +86,7 @@ static int live(Engine *engine, Server *server, const char *token, bool open)
     mask_signals(true);
     int failed = pthread_create(&thread, NULL, engine_work, engine);
     mask_signals(false); /* the browser must not inherit it */
-    if (!failed && open && pthread_create(&opener, NULL, open_page, address) == 0)
-        pthread_detach(opener);
+    if (!failed && open) open_while_serving(address);
     if (failed) {
         fprintf(stderr, "brio live: no thread for the engine: %s\n", strerror(failed));
         return EXIT_FAILED;

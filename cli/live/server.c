@@ -301,13 +301,14 @@ static void read_socket(Server *s, Client *c)
 
 /* ---- sending ---------------------------------------------------------------------------- */
 
-/* The newest frame, if the client has drawn those before. */
+/* The newest frame, if the client has drawn those before. Letters that wait in the hub go first:
+ * the frame may be of the scene that they tell of, and a browser that does not know it drops it. */
 static void offer_frame(Server *s, Client *c)
 {
     if (c->stage != WATCHING || c->queue_count > 0) return;
     if (c->undrawn >= UNDRAWN) return;
     pthread_mutex_lock(&s->hub->mutex);
-    if (s->hub->frame && s->hub->frame_number != c->frame) {
+    if (s->hub->frame && s->hub->frame_number != c->frame && s->hub->letter_count == 0) {
         c->frame = s->hub->frame_number;
         c->undrawn++;
         enqueue(c, packet_hold(s->hub->frame));

@@ -1,13 +1,22 @@
-/* JSON as it is written: commas and indentation by the depth, strings escaped as RFC 8259 wants. */
+/* JSON as it is written: commas and indentation by the depth, strings escaped as RFC 8259 wants.
+ * Names of files may be in any encoding, and messages end where their room ends: bytes that are no
+ * UTF-8 become U+FFFD, because readers, browsers among them, reject the whole text for one. */
 #include "json.h"
 
 #include "../number.h"
+#include "../utf8.h"
+
+#include <string.h>
 
 static void string(FILE *file, const char *text)
 {
+    const unsigned char *at = (const unsigned char *)text;
     fputc('"', file);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-        if (*at == '"' || *at == '\\')
+    for (int bytes; *at; at += BRIO_MAX(bytes, 1)) {
+        bytes = brio__utf8_bytes(at, strnlen((const char *)at, 4));
+        if (bytes != 1)
+            fwrite(bytes ? (const char *)at : "\xef\xbf\xbd", 1, bytes ? (size_t)bytes : 3, file);
+        else if (*at == '"' || *at == '\\')
             fprintf(file, "\\%c", *at);
         else if (*at == '\n')
             fputs("\\n", file);

@@ -30,9 +30,6 @@ BrioNode *brio__node_create(BrioNodeKind kind, const char *name, bool own_name, 
 BrioStatus brio__node_add(BrioNode *parent, BrioNode *child);
 /* Among the children of its parent. */
 int brio__node_index(const BrioNode *node);
-/* Bytes of the UTF-8 character at `text`, 0 if it is not one (overlong forms, surrogates and what
- * lies behind U+10FFFF included). */
-int brio__utf8_bytes(const unsigned char *text, size_t size);
 /* The beginning of a text on one line, for messages. */
 BrioExcerpt brio__excerpt(const char *text);
 /* An empty scalar, or null. */

@@ -4,6 +4,7 @@
  * nodes below point to it), the key and the text. A node therefore never outlives the name that it
  * points to, and is freed with one call. */
 #include "node.h"
+#include "../utf8.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -93,24 +94,6 @@ void brio__node_path(const BrioNode *node, char *path, size_t size)
 }
 
 /* ---- texts in messages ------------------------------------------------------------------ */
-
-/* Bytes of the UTF-8 character at `text`, 0 if it is not one (overlong forms, surrogates and what
- * lies behind U+10FFFF included). */
-int brio__utf8_bytes(const unsigned char *text, size_t size)
-{
-    unsigned char c = text[0];
-    int bytes = c < 0x80                ? 1
-                : c >= 0xc2 && c < 0xe0 ? 2
-                : c >= 0xe0 && c < 0xf0 ? 3
-                : c >= 0xf0 && c < 0xf5 ? 4
-                                        : 0;
-    if (bytes == 0 || (size_t)bytes > size) return 0;
-    for (int i = 1; i < bytes; i++)
-        if ((text[i] & 0xc0) != 0x80) return 0;
-    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] >= 0xa0)) return 0;
-    if ((c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] >= 0x90)) return 0;
-    return bytes;
-}
 
 /* The beginning of a text on one line, for messages. */
 BrioExcerpt brio__excerpt(const char *text)

@@ -1,6 +1,7 @@
 /* From a text to a tree: bytes are checked and lines ended alike (normalise), a front end reports
  * what it finds, and the build makes the nodes, keeps the limits and refuses duplicate keys. */
 #include "node.h"
+#include "../utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -138,7 +138,12 @@ class Live {
     this.scene = scene;
     this.shapes = shapes;
     this.fresh = true; // the next frame is the first
-    this.hands.clear();
+    if (this.frame && !this.frame.shown) {
+      this.frame.shown = true; // it is of the scene before: its positions do not fit this one
+      this.link.drawn(this.frame.number);
+    }
+    // hands of the simulation before are gone; a grab without an answer yet is of this one
+    for (const [id, held] of this.hands) if (held.hand >= 0) this.hands.delete(id);
     this.energy.clear();
     this.momentum.clear();
     document.getElementById('title').textContent = scene.title || scene.file;
@@ -340,6 +345,7 @@ class Live {
 
   // For keys and screen readers: a pull at what is in the middle of the picture.
   async nudge() {
+    if (this.hands.has('nudge')) return; // a second one would take the first one's hand
     const box = this.canvas.getBoundingClientRect(),
       bodies = this.view.parts.filter((part) => part.kind === 'body');
     const near = this.view.nearest(box.left + box.width / 2, box.top + box.height / 2, bodies);

@@ -97,6 +97,41 @@ console.log(
 await page.mouse.up();
 await until(page, () => window.brioLive.frame.hands.length === 0);
 
+// two nudges at once, and a grab right behind a restart: no hand stays
+const order = (what) => page.evaluate((name) => window.brioLive.order(name), what);
+await order('pause');
+await order('restart');
+await until(page, () => window.brioLive.frame.ledger.step === 0 && window.brioLive.frame.shown);
+await page.evaluate(() => Promise.all([window.brioLive.nudge(), window.brioLive.nudge()]));
+await until(page, () => window.brioLive.hands.size === 0);
+await order('step');
+await until(page, () => window.brioLive.frame.ledger.step === 1);
+assert.equal((await look(page)).hands.length, 0, 'a nudge lets go');
+await page.evaluate(
+  async ([x, y]) => {
+    const live = window.brioLive;
+    live.order('restart');
+    if (!(await live.grab('test', live.view.ray(x, y)))) throw new Error('nothing was grabbed');
+    live.letGo('test');
+  },
+  [px, py],
+);
+await order('step');
+await order('step');
+await until(page, () => window.brioLive.frame.ledger.step === 2 && window.brioLive.frame.shown);
+assert.equal((await look(page)).hands.length, 0, 'a hand is let go after a restart');
+// a frame that is not drawn yet when another scene comes: nothing of it is shown
+await page.evaluate(async () => {
+  const live = window.brioLive;
+  live.frame = { ...live.frame, positions: [], shown: false };
+  live.setScene(live.scene, live.shapes);
+  live.setSettings(live.settings);
+  for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame);
+});
+await order('play');
+await frames(page, 5);
+assert.deepEqual(troubles, [], 'frames fit their scene');
+
 // ---- the view, keys and settings ----------------------------------------------------
 
 const camera = () => page.evaluate(() => window.brioLive.view.camera.position.toArray());
