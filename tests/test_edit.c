@@ -62,6 +62,9 @@ static void numbers_stay(void **unused)
     assert_string_equal(brio_body_name(s, 0), "");
     assert_int_equal(brio_system_body(s, "third"), 2);
     assert_int_equal(brio_system_obstacle(s, "floor"), -1);
+    int hand;
+    refused(brio_sim_grab(sim, 0, x, NAN, &hand, &error), &error, "there is no body 0");
+    assert_int_equal(hand, -1);
     brio_sim_positions(sim, 2, y);
     assert_memory_equal(x, y, sizeof x);
     step(sim, 2);

@@ -221,6 +221,8 @@ static BrioStatus check_grab(BrioSim *sim, int body, const double *place, double
     if (body < -1 || body >= sim->system->body_count)
         return refuse(sim, error, BRIO_ERROR_ARGUMENT, "there is no body %d: the scene has %d",
                       body, sim->system->body_count);
+    if (body >= 0 && sim->system->body[body].count == 0)
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT, "there is no body %d: it was removed", body);
     if (!finite3(place))
         return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "a hand cannot be at a point that is not finite");
