@@ -532,11 +532,11 @@ void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user)
     sim->stepper->solver->watcher = user;
 }
 
-static BrioStatus settle(BrioSim *sim)
+/* The equilibrium, from where the barriers have grown. */
+static BrioStatus find_rest(BrioSim *sim)
 {
     BrioStepper *s = sim->stepper;
     BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 2};
-    brio__sim_relax_end(sim);
     brio_state_assign(s->state, sim->state);
     s->reason[0] = 0;
     s->iterations = s->halvings = 0;
@@ -551,6 +551,18 @@ static BrioStatus settle(BrioSim *sim)
     brio__state_forget(sim->state);
     brio__sim_book(sim, before);
     return BRIO_OK;
+}
+
+static BrioStatus settle(BrioSim *sim)
+{
+    BrioState *state = sim->state;
+    double added = state->added, target = state->target, dhat = brio__sim_relax_end(sim);
+    BrioStatus status = find_rest(sim);
+    if (status == BRIO_OK) return status;
+    brio__sim_relax_stepped(sim, dhat, false);
+    state->added = added;
+    state->target = target;
+    return status;
 }
 
 BrioStatus brio_sim_settle(BrioSim *sim, BrioError *error)
