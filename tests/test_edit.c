@@ -268,6 +268,19 @@ static void moved_as_scripted(void **unused)
     }
 }
 
+/* The first move makes the system again, but not one that goes nowhere. */
+static void moved_nowhere(void **unused)
+{
+    (void)unused;
+    const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, nowhere[3] = {0, NAN, 0};
+    BrioSim *sim = with_plate(0);
+    BrioError error = {0};
+    const BrioSystem *before = brio_sim_system(sim);
+    refused(brio_sim_move_obstacle(sim, 1, one, nowhere, &error), &error, "not finite");
+    assert_ptr_equal(brio_sim_system(sim), before);
+    brio_sim_free(sim);
+}
+
 /* ---- events ----------------------------------------------------------------------------- */
 
 /* A cube falls onto the floor. By backward Euler the change of its momentum is h m g and what the
@@ -633,6 +646,7 @@ int main(void)
         cmocka_unit_test(cuts),
         cmocka_unit_test(slit),
         cmocka_unit_test(moved_as_scripted),
+        cmocka_unit_test(moved_nowhere),
         cmocka_unit_test(events),
         cmocka_unit_test(events_leave_no_trace),
         cmocka_unit_test(buffers),
