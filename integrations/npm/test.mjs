@@ -338,6 +338,24 @@ test('views_are_made_anew_when_memory_grows', async () => {
   engine.dispose();
 });
 
+// What a call is given may be a view of the memory that grows in this call.
+test('views_are_given_back', async () => {
+  const engine = await createEngine({ threads: 1 }),
+    world = engine.world(cloth(140));
+  let grown = 0;
+  for (let n = 0; n < 1000 && !grown; n++) {
+    const view = world.positions('cloth'),
+      copy = view.slice(),
+      { memory } = engine;
+    world.setPositions('cloth', view);
+    check(same(world.positions('cloth'), copy), 'the positions are others');
+    grown += engine.memory !== memory;
+    engine.world(cloth(4)); // a little less is left
+  }
+  check(grown, 'memory has not grown in the call');
+  engine.dispose();
+});
+
 test('memory_stays_over_many_worlds', async () => {
   const engine = await createEngine({ threads: 1 }),
     cycle = () => {
