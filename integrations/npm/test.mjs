@@ -603,6 +603,7 @@ test('misuse_is_told_in_sentences', async () => {
   const world = brio.world(jelly()),
     gone = brio.world(jelly()),
     hand = world.grabVertex('ball', 0),
+    foreign = (await createEngine({ threads: 1 })).world(jelly()),
     circle = { bodies: [] };
   circle.self = circle;
   const scene = (change) => () => brio.world({ ...jelly(), ...change });
@@ -752,6 +753,7 @@ test('misuse_is_told_in_sentences', async () => {
     ['no checkpoint', () => world.restore('x'), /./],
     ['continue', () => world.continueFrom({}), /expected a world/],
     ['another', () => world.continueFrom(gone), /disposed/],
+    ['of another engine', () => world.continueFrom(foreign), /another engine/],
     ['list', () => brio.list('integrator'), /integrators/],
     ['list of', () => brio.list(5), /string/],
     ['oscillator', () => brio.oscillator('x'), /./],

@@ -612,6 +612,7 @@ export class World {
 
   continueFrom(world) {
     if (!(world instanceof World)) refuse(`expected a world, found ${said(world)}`);
+    if (world.#native !== this.#native) refuse('that world is one of another engine');
     this._insist('_web_continue', world._address);
   }
 
