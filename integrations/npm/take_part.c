@@ -134,7 +134,7 @@ EMSCRIPTEN_KEEPALIVE int web_set_velocities(World *w, int body, const double *v)
 }
 
 /* Positions and velocities of all bodies, and what is fixed here stands where it stood there. */
-static BrioStatus take_motion(World *w, World *from)
+static BrioStatus take_motion(World *w, World *from, BrioError *error)
 {
     const double *x = web_positions(from), *v = web_velocities(from);
     const BrioSystem *s = w->sim->system;
@@ -143,8 +143,8 @@ static BrioStatus take_motion(World *w, World *from)
         if (s->scripted_count == 0)
             memcpy(w->sim->state->anchor + 3 * k, x + 3 * s->fixed[k], 3 * sizeof *x);
     for (int b = 0; b < s->body_count; b++) {
-        BRIO_CHECK(brio_sim_set_positions(w->sim, b, x + 3 * s->body[b].first, NULL));
-        BRIO_CHECK(brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first, NULL));
+        BRIO_CHECK(brio_sim_set_positions(w->sim, b, x + 3 * s->body[b].first, error));
+        BRIO_CHECK(brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first, error));
     }
     return BRIO_OK;
 }
@@ -162,14 +162,19 @@ EMSCRIPTEN_KEEPALIVE int web_continue(World *w, World *from)
                     (long long)here, (long long)there);
         return refuse(&error, BRIO_ERROR_ARGUMENT);
     }
+    BrioState *kept;
+    BrioStatus status = brio_state_copy(state, &kept, &error);
+    if (status != BRIO_OK) return refuse(&error, status);
     w->fresh = false;
     BrioLedger before, after;
     brio_sim_ledger(from->sim, &before);
     state->time = old->time;
     state->time_error = old->time_error;
     state->step = old->step;
-    BrioStatus status = take_motion(w, from);
-    if (status != BRIO_OK) return answer(w, status);
+    status = take_motion(w, from, &error);
+    if (status != BRIO_OK) brio_state_assign(state, kept);
+    brio_state_free(kept);
+    if (status != BRIO_OK) return refuse(&error, status);
     brio_sim_ledger(w->sim, &after);
     state->first = old->first;
     state->unfinished = old->unfinished;

@@ -561,6 +561,20 @@ test('constraints_and_forces_of_scenes', async () => {
   world.dispose();
 });
 
+// Positions that the world does not allow: nothing of the other one is taken.
+test('continuing_where_it_cannot_changes_nothing', async () => {
+  const fallen = brio.world({ ...jelly(), obstacles: [] }),
+    world = brio.world(jelly());
+  fallen.step(1 / 60, 30);
+  world.step();
+  const told = () => JSON.stringify([world.ledger(), [...world.positions()]]),
+    before = told();
+  const e = refusal('a ball behind the floor', () => world.continueFrom(fallen));
+  check(e.status === 'STEP_REJECTED' && told() === before, `${before} -> ${told()}`);
+  world.step();
+  for (const w of [fallen, world]) w.dispose();
+});
+
 test('advance_keeps_its_budget', async () => {
   const world = brio.world(cloth(40));
   check(
