@@ -82,6 +82,12 @@ EMSCRIPTEN_KEEPALIVE int web_set_material(World *w, int body, const char *name, 
     return told(&error, brio_sim_set_material(w->sim, body, name, value, &error));
 }
 
+/* NAN: there is no such model, or it has no such value. */
+EMSCRIPTEN_KEEPALIVE double web_damping_value(const World *w, int model, const char *name)
+{
+    double value;
+    return brio_sim_damping(w->sim, model, name, &value) == BRIO_OK ? value : NAN;
+}
 EMSCRIPTEN_KEEPALIVE int web_set_damping(World *w, int model, const char *name, double value)
 {
     BrioError error = {0};
@@ -120,6 +126,21 @@ EMSCRIPTEN_KEEPALIVE void web_set_target(World *w, double target)
 }
 
 /* ---- the state -------------------------------------------------------------------------- */
+
+/* A copy of the state, for calls that make several changes or none: web_take_back returns to it,
+ * and web_drop frees it. NULL: it is rejected. */
+EMSCRIPTEN_KEEPALIVE BrioState *web_keep(const World *w)
+{
+    BrioState *kept = NULL;
+    BrioError error = {0};
+    told(&error, brio_state_copy(w->sim->state, &kept, &error));
+    return kept;
+}
+EMSCRIPTEN_KEEPALIVE void web_take_back(World *w, const BrioState *kept)
+{
+    brio_state_assign(w->sim->state, kept);
+}
+EMSCRIPTEN_KEEPALIVE void web_drop(BrioState *kept) { brio_state_free(kept); }
 
 EMSCRIPTEN_KEEPALIVE int web_set_positions(World *w, int body, const double *x)
 {

@@ -575,6 +575,33 @@ test('continuing_where_it_cannot_changes_nothing', async () => {
   for (const w of [fallen, world]) w.dispose();
 });
 
+// Of several values all are set, or none.
+test('values_that_are_refused_change_nothing', async () => {
+  const net = {
+      name: 'net',
+      shape: { type: 'grid' },
+      material: { type: 'hooke', k: 500, rho: 0.3 },
+      transform: { translate: [0, 2, 0] },
+    },
+    damping = [{ type: 'rayleigh', alpha: 1, beta: 0.01 }],
+    scene = { ...jelly(), damping, bodies: [jelly().bodies[0], net] },
+    [world, other] = [brio.world(scene), brio.world(scene)];
+  for (const w of [world, other]) w.step();
+  refusal('a value there is not', () => world.setMaterial('ball', { E: 5e4, F: 1 }));
+  refusal('a body without it', () => world.setMaterial(undefined, { E: 5e4 }));
+  refusal('a negative one', () => world.setDamping(0, { alpha: 50, beta: -1 }));
+  check(world.materialValue('ball', 'E') === 2e4, `E = ${world.materialValue('ball', 'E')}`);
+  for (const w of [world, other]) w.step(1 / 60, 5);
+  check(
+    same(world.positions(), other.positions()) &&
+      JSON.stringify(world.ledger()) === JSON.stringify(other.ledger()),
+    'it goes on in another way',
+  );
+  world.setMaterial('ball', { E: 5e4, nu: 0.2 });
+  check(world.materialValue('ball', 'nu') === 0.2, 'values that are fine');
+  for (const w of [world, other]) w.dispose();
+});
+
 test('advance_keeps_its_budget', async () => {
   const world = brio.world(cloth(40));
   check(

@@ -465,24 +465,41 @@ export class World {
       body === undefined
         ? this.#bodies.flatMap((name, b) => (name ? [b] : []))
         : [this.#body(body)];
-    this.#assign(values, (n, name, value) =>
-      list.forEach((b) => this._insist('_web_set_material', b, n, value)),
-    );
+    const kept = this.#native.need('_web_keep', this.#world);
+    try {
+      this.#assign(values, (n, value) =>
+        list.forEach((b) => this._insist('_web_set_material', b, n, value)),
+      );
+    } catch (e) {
+      this._native('_web_take_back', kept);
+      throw e;
+    } finally {
+      this.#native.call('_web_drop', kept);
+    }
   }
 
   setDamping(model, values) {
     this.#world;
     whole(model, 'model');
-    this.#assign(values, (n, name, value) => this._insist('_web_set_damping', model, n, value));
+    const old = {};
+    try {
+      this.#assign(values, (n, value, name) => {
+        const before = this._native('_web_damping_value', model, n);
+        this._insist('_web_set_damping', model, n, value);
+        old[name] = before;
+      });
+    } catch (e) {
+      this.#assign(old, (n, value) => this._insist('_web_set_damping', model, n, value));
+      throw e;
+    }
   }
 
   #assign(values, set) {
-    this.#world;
     if (values === null || typeof values !== 'object' || isList(values))
       refuse(`expected values by name, {E: 1e5}, found ${said(values)}`);
     for (const [name, value] of Object.entries(values)) number(value, name);
     for (const [name, value] of Object.entries(values))
-      this.#native.withTexts([name], (n) => set(n, name, value));
+      this.#native.withTexts([name], (n) => set(n, value, name));
   }
 
   setForce(name, factor) {
