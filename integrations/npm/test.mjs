@@ -575,6 +575,24 @@ test('continuing_where_it_cannot_changes_nothing', async () => {
   for (const w of [fallen, world]) w.dispose();
 });
 
+// The engine gives the number of a hand without a body to the next hand.
+test('hands_of_removed_bodies_hold_nothing', async () => {
+  const ball = jelly().bodies[0],
+    other = { ...ball, name: 'other', transform: { translate: [1, 0.15, 0] } },
+    world = brio.world({ ...jelly(), bodies: [ball, other] }),
+    first = world.grabVertex('ball', 0);
+  world.removeBody('ball');
+  check(first.state === null, 'it holds a body that was removed');
+  const second = world.grabPoint([1, 0.25, 0]),
+    { point } = second.state;
+  check(first.state === null, 'it holds what another hand holds');
+  refusal('a hand without a body', () => first.drag([5, 5, 5]));
+  refusal('a hand without a body', () => first.release());
+  check(same(second.state.point, point), 'another hand was moved');
+  second.release();
+  world.dispose();
+});
+
 // Of several values all are set, or none.
 test('values_that_are_refused_change_nothing', async () => {
   const net = {

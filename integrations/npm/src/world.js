@@ -65,6 +65,11 @@ export class Hand {
   #insist() {
     if (this.#number < 0) refuse('this hand was released and holds nothing');
   }
+
+  // For World.
+  _end() {
+    this.#number = -1;
+  }
 }
 
 export class World {
@@ -75,6 +80,7 @@ export class World {
   #bodies = [];
   #obstacles = [];
   #views = new Map();
+  #hands = [];
   #ledgerNames;
   #behind = 0;
   #last = 0;
@@ -415,7 +421,13 @@ export class World {
     const ray = this.#native.few([...vector(origin, 'origin'), ...vector(direction, 'direction')]);
     const hand = this._native('_web_grab_ray', ray, this.#firm(k), ray + 48);
     if (hand === -2) throw this.#native.reason();
-    return hand < 0 ? null : new Hand(this, hand, Array.from(this.#native.doubles(ray + 48, 3)));
+    return hand < 0 ? null : this.#hand(hand, this.#native.doubles(ray + 48, 3));
+  }
+
+  // A hand whose body was removed holds nothing, and the next one has its number.
+  #hand(hand, hit) {
+    this.#hands[hand]?._end();
+    return (this.#hands[hand] = new Hand(this, hand, Array.from(hit)));
   }
 
   grabPoint(point, options = undefined) {
@@ -439,7 +451,7 @@ export class World {
     const hand = this._native('_web_grab', body, vertex, this.#native.few(point), this.#firm(k));
     if (hand === -2) throw this.#native.reason();
     const row = this.#native.doubles(this._native('_web_hand', hand), 8);
-    return new Hand(this, hand, Array.from(row.slice(3, 6)));
+    return this.#hand(hand, row.subarray(3, 6));
   }
 
   setGravity(gravity) {
