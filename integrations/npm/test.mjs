@@ -640,6 +640,11 @@ test('advance_keeps_its_budget', async () => {
     stopped = e.status;
   }
   check(stopped === 'STOPPED' && newton.time === 0, `a step without time: ${stopped}`);
+  for (let n = 0; n < 3; n++) {
+    const e = refusal('a frame without time', () => newton.advance(1, { limit: 1e-3 }));
+    check(e.status === 'STOPPED' && e.steps === 0, `${e.status} after ${e.steps} steps`);
+  }
+  check(newton.advance(0.01) === 0, 'time in which no step could be made is caught up');
   newton.step();
   check(same(x, world.positions()), 'another world moved');
   world.dispose();

@@ -213,7 +213,7 @@ export interface World {
    * Makes as many steps as fit into `seconds` of simulated time and returns how many; the rest is
    * kept for the next call. It starts no step that would exceed `budget` milliseconds, but makes at
    * least one that is due. Time that cannot be caught up is dropped: the world then runs slower
-   * than real time.
+   * than real time. If a step fails, it throws as `step` does, and drops the time that is due.
    */
   advance(seconds: number, options?: { h?: number; budget?: number; limit?: number }): number;
   /** Moves to static equilibrium. */
@@ -538,6 +538,6 @@ export class BrioError extends Error {
   /** In the text of the scene or of the file; 0 if unknown. */
   readonly line: number;
   readonly column: number;
-  /** Of `World.step`: how many steps were made. */
+  /** Of `World.step` and `World.advance`: how many steps were made. */
   readonly steps?: number;
 }

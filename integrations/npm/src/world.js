@@ -189,7 +189,13 @@ export class World {
         this.#behind = 0; // what cannot be caught up is left out
         break;
       }
-      this.step(h, 1, { limit });
+      try {
+        this.step(h, 1, { limit });
+      } catch (e) {
+        this.#behind = 0; // a world that cannot go on has nothing to catch up with
+        if (e instanceof BrioError) e.steps = steps;
+        throw e;
+      }
       this.#behind = Math.max(0, this.#behind - h);
       const after = performance.now();
       this.#last = after - now;
