@@ -933,6 +933,7 @@ test('strange_values_never_end_the_engine', async () => {
 test('too_large_is_refused_and_the_engine_goes_on', async () => {
   const engine = await createEngine({ threads: 1 }),
     world = engine.world(cloth()),
+    oscillator = engine.oscillator('backward-euler'),
     box = (n) => ({
       bodies: [{ name: 'box', shape: { type: 'box', cells: [n, n, n] }, material: 'rubber' }],
     });
@@ -956,6 +957,7 @@ test('too_large_is_refused_and_the_engine_goes_on', async () => {
   engine.world(cloth()).step();
   check(world.positions().every(Number.isFinite), 'the first world has suffered');
   engine.dispose();
+  for (const o of [oscillator, world, engine]) o.dispose(); // nothing is left to free
   check(
     /disposed/.test(refusal('a disposed engine', () => engine.world(cloth())).message) &&
       /disposed/.test(refusal('its world', () => world.step()).message),
