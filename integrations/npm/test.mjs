@@ -511,6 +511,25 @@ test('bodies_obstacles_pins_and_cuts_at_run_time', async () => {
   for (const w of [world, refused, sheet]) (w.step(), w.dispose());
 });
 
+// Vectors as objects, in scenes and in edits.
+test('vectors_have_x_y_and_z', async () => {
+  const vector = (x, y, z) => ({ x, y, z }),
+    { soft } = jelly().materials,
+    scene = (v) => ({
+      ...jelly(),
+      materials: { ...jelly().materials, x: soft, y: soft, z: soft }, // no vector
+      gravity: v(0, -5, 0),
+      bodies: [{ ...jelly().bodies[0], transform: { translate: v(0, 0.3, 0) } }],
+    }),
+    worlds = [brio.world(scene(vector)), brio.world(scene((...list) => list))];
+  for (const w of worlds) w.step(1 / 60, 3);
+  worlds[0].edit({ cut: [{ body: 'ball', point: vector(0, 0.3, 0), normal: vector(1, 0, 0) }] });
+  worlds[1].cut('ball', [0, 0.3, 0], [1, 0, 0]);
+  for (const w of worlds) w.step();
+  check(same(worlds[0].positions(), worlds[1].positions()), 'objects and lists give other bits');
+  for (const w of worlds) w.dispose();
+});
+
 // Constraints and forces are read like all other keys; hinge and ball keep together.
 test('constraints_and_forces_of_scenes', async () => {
   const wood = { type: 'affine', E: 1e8, rho: 600 },
@@ -720,6 +739,7 @@ test('misuse_is_told_in_sentences', async () => {
     ['same vertex', mesh({ triangles: [0, 0, 1] }), /same vertex twice/],
     ['springs', body({ springs: [1, 2, 3] }), /springs: 3 numbers/],
     ['state', body({ state: [[1, 2]] }), /state/],
+    ['vector', scene({ gravity: { x: 0, y: NaN, z: 0 } }), /gravity\[1\]: NaN/],
     ['file name', () => brio.world(jelly(), { files: { '../x': '' } }), /no file name/],
     ['file content', () => brio.world(jelly(), { files: { x: 3 } }), /expected a string or bytes/],
     ['files', () => brio.world(jelly(), { files: 3 }), /files/],

@@ -4,6 +4,9 @@ import { BrioError, isList, refuse, said } from './errors.js';
 
 const DEPTH = 60;
 
+// A vector as an object, of three.js too; a map of things with these names has no numbers.
+const isVector = (value) => ['x', 'y', 'z'].every((r) => typeof value[r] === 'number');
+
 // A copy that JSON holds: typed arrays become lists. Throws for NaN, functions, circles and the
 // like, with the path.
 export function plain(value, path = '', above = []) {
@@ -24,7 +27,8 @@ export function plain(value, path = '', above = []) {
   if (above.length > DEPTH) refuse(`more than ${DEPTH} levels`, path);
   const inside = [...above, value];
   if (isList(value)) return Array.from(value, (v, i) => plain(v, `${path}[${i}]`, inside));
-  if (value.isVector3) return [value.x, value.y, value.z];
+  if (isVector(value))
+    return ['x', 'y', 'z'].map((r, i) => plain(value[r], `${path}[${i}]`, inside));
   if (
     ArrayBuffer.isView(value) ||
     value instanceof ArrayBuffer ||
