@@ -121,7 +121,16 @@ export function meshFile(mesh, path) {
 
 // Rows of numbers as a table: nested lists, or one list or typed array.
 function table(list, path, columns) {
-  const flat = Array.isArray(list) && Array.isArray(list[0]) ? list.flat() : list;
+  const nested = isList(list[0]);
+  if (nested)
+    list.forEach((row, i) => {
+      if (!isList(row) || row.length !== columns)
+        refuse(
+          `expected a row of ${columns} numbers, found ${isList(row) ? row.length : said(row)}`,
+          `${path}[${i}]`,
+        );
+    });
+  const flat = nested ? list.flatMap((row) => Array.from(row)) : list;
   numbers(flat, path, columns);
   const lines = [];
   for (let k = 0; k < flat.length; k += columns)
