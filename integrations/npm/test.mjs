@@ -188,12 +188,13 @@ test('tsc_strict_accepts_the_examples', async () => {
     join(folder, 'wrong.ts'),
     "import { createEngine } from 'brio-engine';\n" +
       'const w = (await createEngine()).world({ bodies: [] });\n' +
-      "w.step('1/60');\nw.positions(1).push(2);\nw.nothing();\nexport {};\n",
+      "w.step('1/60');\nw.positions(1).push(2);\nw.nothing();\n" +
+      "w.edit({ add: { materials: { soft: 'rubber' } } });\nexport {};\n",
   );
   project(['wrong.ts']);
   const bad = tsc('-p', '.').stdout;
-  check((bad.match(/error TS/g) ?? []).length === 3, `three errors were wanted: ${bad}`);
-  console.log('four files accepted; three errors found in wrong.ts');
+  check((bad.match(/error TS/g) ?? []).length === 4, `four errors were wanted: ${bad}`);
+  console.log('four files accepted; four errors found in wrong.ts');
 });
 
 test('node_example_runs', async () => {

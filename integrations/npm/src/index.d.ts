@@ -110,7 +110,7 @@ export interface Scene {
   /** Damping models. */
   damping?: (string | { type: string; [key: string]: unknown })[];
   /** Materials that bodies refer to by name. */
-  materials?: Record<string, Material>;
+  materials?: Record<string, Exclude<Material, string>>;
   /** The bodies to simulate; at least one. */
   bodies: Body[];
   /** Things that bodies collide with and cannot push. */
@@ -130,7 +130,10 @@ export type Vector = ArrayLike<number> | { x: number; y: number; z: number };
 /** A method by name, or with values of its parameters. */
 export type Method = string | { type: string; [parameter: string]: unknown };
 
-/** A material: the name of one of the scene or of a preset, or its type with values. */
+/**
+ * A material: the name of one of the scene or of a preset, or its type with values, as the scene's
+ * own have.
+ */
 export type Material = string | { type: string; [value: string]: unknown };
 
 /** A body of a scene. */
@@ -445,7 +448,7 @@ export interface Hand {
 export interface Edit {
   /** A part of a scene. */
   add?: {
-    materials?: Record<string, Material>;
+    materials?: Record<string, Exclude<Material, string>>;
     bodies?: Body[];
     obstacles?: Obstacle[];
     constraints?: Scene['constraints'];
