@@ -339,6 +339,21 @@ test('views_are_made_anew_when_memory_grows', async () => {
   engine.dispose();
 });
 
+// Steps need memory as well, as the manual says: triangles of a first frame are copied.
+test('views_may_end_in_a_step', async () => {
+  const engine = await createEngine({ threads: 1 }),
+    world = engine.world(cloth(96)),
+    { triangles } = world.draw('cloth'),
+    copy = triangles.slice(),
+    { memory } = engine;
+  world.step();
+  check(engine.memory > memory, 'the step needs no more memory: take a larger cloth');
+  check(!triangles.length && same(world.draw('cloth').triangles, copy), 'other triangles');
+  const example = readFileSync(join(installed, 'examples', 'three', 'main.js'), 'utf8');
+  check(/triangles\.slice\(\)/.test(example), 'the example keeps a view');
+  engine.dispose();
+});
+
 // What a call is given may be a view of the memory that grows in this call.
 test('views_are_given_back', async () => {
   const engine = await createEngine({ threads: 1 }),

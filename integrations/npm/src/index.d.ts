@@ -194,12 +194,12 @@ export type Ref = string | number;
  * changes nothing.
  *
  * **Views.** `positions`, `velocities`, `triangles`, `edges`, `tets`, `fixed` and `draw` return
- * views into the engine's memory: nothing is copied, and the engine writes into them. A view is
- * valid until the next call that makes, edits or frees a world: then the engine's memory may have
- * grown, and JavaScript detaches views of memory that grew (their length becomes 0). So ask for a
- * view again in every frame; that costs nothing, and you get the same object as long as it is
- * valid. Copy views that you want to keep with `.slice()`. Do not write into views: `setPositions`
- * and `setVelocities` change the state.
+ * views into the engine's memory: nothing is copied, and the engine writes into them. A step, an
+ * edit or a new world may need more memory, and JavaScript detaches views of memory that grew
+ * (their length becomes 0); edits and `dispose` also free what views show. So ask for a view again
+ * in every frame, after the step; that costs nothing, and you get the same object as long as it is
+ * valid. Copy views that you want to keep with `.slice()`, as triangles for a buffer of a GPU. Do
+ * not write into views: `setPositions` and `setVelocities` change the state.
  */
 export interface World {
   /** Simulated time, s. */
@@ -260,7 +260,7 @@ export interface World {
   fixed(body?: Ref): Uint8Array;
   /**
    * The drawn surface of a body in single precision, for buffers of a GPU: its surface, or the
-   * detailed surface that it carries, with smooth normals. Triangles stay until an edit.
+   * detailed surface that it carries, with smooth normals. Triangles are the same until an edit.
    */
   draw(body: Ref): Drawing;
   /** Positions and triangles of an obstacle that has a mesh. */
