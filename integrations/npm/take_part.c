@@ -154,19 +154,25 @@ EMSCRIPTEN_KEEPALIVE int web_set_velocities(World *w, int body, const double *v)
     return told(&error, brio_sim_set_velocities(w->sim, body, v, &error));
 }
 
-/* Positions and velocities of all bodies, and what is fixed here stands where it stood there. */
+/* Positions and velocities of all bodies, and what is fixed here stands where it stood there. All
+ * bodies go at once: alone, one might be where another still is. */
 static BrioStatus take_motion(World *w, World *from, BrioError *error)
 {
     const double *x = web_positions(from), *v = web_velocities(from);
     const BrioSystem *s = w->sim->system;
+    BrioState *state = w->sim->state;
+    double before = brio__sim_energy(w->sim);
     if (!x || !v) return BRIO_ERROR_MEMORY;
     for (int64_t k = 0; k < s->fixed_count && s->fixed[k] < s->body_vertices; k++)
         if (s->scripted_count == 0)
-            memcpy(w->sim->state->anchor + 3 * k, x + 3 * s->fixed[k], 3 * sizeof *x);
-    for (int b = 0; b < s->body_count; b++) {
-        BRIO_CHECK(brio_sim_set_positions(w->sim, b, x + 3 * s->body[b].first, error));
+            memcpy(state->anchor + 3 * k, x + 3 * s->fixed[k], 3 * sizeof *x);
+    for (int b = 0; b < s->body_count; b++)
+        BRIO_CHECK(brio__sim_set_vertices(w->sim, b, x + 3 * s->body[b].first, state->q, error));
+    /* which checks all of them */
+    BRIO_CHECK(brio_sim_set_positions(w->sim, 0, x + 3 * s->body[0].first, error));
+    brio__sim_book(w->sim, before);
+    for (int b = 0; b < s->body_count; b++)
         BRIO_CHECK(brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first, error));
-    }
     return BRIO_OK;
 }
 

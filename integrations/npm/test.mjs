@@ -596,6 +596,27 @@ test('constraints_and_forces_of_scenes', async () => {
   world.dispose();
 });
 
+// One body is where another of the same world was at the start.
+test('bodies_continue_all_at_once', async () => {
+  const ball = (name, x) => ({
+      ...jelly().bodies[0],
+      name,
+      transform: { translate: [x, 0.15, 0] },
+      velocity: { linear: [1, 0, 0] },
+    }),
+    scene = { ...jelly(), gravity: [0, 0, 0], bodies: [ball('a', 0), ball('b', 0.25)] },
+    [from, to] = [brio.world(scene), brio.world({ ...scene, integrator: 'a-search' })];
+  from.step(1 / 60, 15);
+  to.continueFrom(from);
+  check(
+    same(to.positions(), from.positions()) && same(to.velocities(), from.velocities()),
+    'it is elsewhere',
+  );
+  check(Math.abs(to.ledger().total - from.ledger().total) < 1e-9, 'it has another energy');
+  to.step();
+  for (const w of [from, to]) w.dispose();
+});
+
 // Positions that the world does not allow: nothing of the other one is taken.
 test('continuing_where_it_cannot_changes_nothing', async () => {
   const fallen = brio.world({ ...jelly(), obstacles: [] }),
