@@ -482,6 +482,7 @@ BrioStatus brio__sim_report(const BrioSim *sim, BrioStatus status, BrioError *er
 {
     const char *reason = sim->stepper->reason;
     if (status == BRIO_OK) return status;
+    if (error) *error = (BrioError){0}; /* it may be that of an earlier call */
     return brio__error(error, status, "%s", reason[0] ? reason : brio_status_text(status));
 }
 
