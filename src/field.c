@@ -176,6 +176,7 @@ BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *
                            const double *value, BrioError *error)
 {
     BRIO_NEEDS(values && name && value, error);
+    if (error) *error = (BrioError){0};
     int offset;
     const BrioField *field = name ? find_field(fields, name, &offset) : NULL;
     if (!field) {

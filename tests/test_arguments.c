@@ -250,6 +250,60 @@ static void refusals_have_a_sentence(void **unused)
     assert_int_equal(brio_sim_step(sim, &error), BRIO_OK);
 }
 
+/* A program may use one BrioError for all calls: each leaves its own sentence. */
+static void old_sentences_go(void **unused)
+{
+    (void)unused;
+    static const char old[] = "the sentence of an earlier call";
+    const double nowhere[3] = {0, NAN, 0};
+    const BrioField *of_box = brio_shape_fields(name);
+    BrioMaterial hooke;
+    BrioForceDef constant;
+    BrioDamping rayleigh;
+    BrioConstraintDef rod;
+    assert_int_equal(brio_default_material("hooke", &hooke, NULL), BRIO_OK);
+    assert_int_equal(brio_default_force("constant", &constant, NULL), BRIO_OK);
+    assert_int_equal(brio_default_damping("rayleigh", &rayleigh, NULL), BRIO_OK);
+    assert_int_equal(brio_default_constraint("rod", &rod, NULL), BRIO_OK);
+    enum { CALLS = 26 };
+    for (int i = 0; i < CALLS; i++) {
+        error = (BrioError){.status = BRIO_ERROR_INPUT};
+        snprintf(error.message, sizeof error.message, "%s", old);
+        const BrioStatus status[] = {
+            i == 0 ? brio_sim_step_by(sim, -1, &error) : 0,
+            i == 1 ? brio_sim_drag(sim, 3, numbers, &error) : 0,
+            i == 2 ? brio_sim_grab(sim, 9, numbers, 1, &number, &error) : 0,
+            i == 3 ? brio_sim_set_force(sim, 9, 1, &error) : 0,
+            i == 4 ? brio_sim_set_material(sim, 0, old, 1, &error) : 0,
+            i == 5 ? brio_sim_set_integrator(sim, old, NULL, &error) : 0,
+            i == 6 ? brio_sim_set_positions(sim, 9, numbers, &error) : 0,
+            i == 7 ? brio_sim_set_gravity(sim, nowhere, &error) : 0,
+            i == 8 ? brio_sim_set_damping(sim, 0, old, 1, &error) : 0,
+            i == 9 ? brio_sim_save(sim, "/nowhere/at/all", 1, &error) : 0,
+            i == 10 ? brio_sim_restore(sim, "/nowhere/at/all", &error) : 0,
+            i == 11 ? brio_sim_parse(name, 3, name, &other_sim, &error) : 0,
+            i == 12 ? brio_sim_load("/nowhere/at/all", &other_sim, &error) : 0,
+            i == 13 ? brio_fields_set(of_box, numbers, old, numbers, &error) : 0,
+            i == 14 ? brio_default_material(old, &hooke, &error) : 0,
+            i == 15 ? brio_material_set(&hooke, old, 1, &error) : 0,
+            i == 16 ? brio_default_force(old, &constant, &error) : 0,
+            i == 17 ? brio_force_set(&constant, old, numbers, &error) : 0,
+            i == 18 ? brio_default_damping(old, &rayleigh, &error) : 0,
+            i == 19 ? brio_damping_set(&rayleigh, old, 1, &error) : 0,
+            i == 20 ? brio_default_constraint(old, &rod, &error) : 0,
+            i == 21 ? brio_constraint_set(&rod, old, 1, &error) : 0,
+            i == 22 ? brio_sequence_create(-1, 3, &sequence, &error) : 0,
+            i == 23 ? brio_register_energy(&(BrioEnergyDef){0}, &error) : 0,
+            i == 24 ? brio_register_integrator(&(BrioIntegrator){0}, &error) : 0,
+            i == 25 ? brio_sim_release(sim, 3, &error) : 0,
+        };
+        assert_int_equal(BRIO_COUNT(status), CALLS);
+        assert_int_not_equal(status[i], BRIO_OK);
+        assert_int_equal(error.status, status[i]);
+        if (!strcmp(error.message, old)) fail_msg("call %d keeps the old sentence", i);
+    }
+}
+
 /* ---- no function is left out ------------------------------------------------------------ */
 
 static bool has_row(const char *function, size_t length)
@@ -305,6 +359,7 @@ int main(void)
         cmocka_unit_test(every_call_is_refused),
         cmocka_unit_test(empty_definitions_are_refused),
         cmocka_unit_test(refusals_have_a_sentence),
+        cmocka_unit_test(old_sentences_go),
     };
     return cmocka_run_group_tests(tests, prepare, tidy);
 }

@@ -451,6 +451,46 @@ static void refused(void **unused)
     }
 }
 
+/* Vertex 0 cannot follow a script, since it is fixed: then the others of that call do not either.
+ */
+static int64_t coordinates_after(bool refused)
+{
+    BrioBuilder *b;
+    BrioSystem *system;
+    BrioState *state;
+    BrioError error = {0};
+    BrioMesh *mesh = shape("sphere", "subdivisions", 2);
+    BrioBodyDef def = brio_default_body();
+    BrioScript script = brio_default_script();
+    def.name = "a";
+    def.mesh = mesh;
+    def.cage = 8;
+    script.velocity[0] = 1;
+    assert_int_equal(brio_default_material("stable-neo-hookean", &def.material, &error), BRIO_OK);
+    assert_int_equal(brio_material_set(&def.material, "E", 1e4, &error), BRIO_OK);
+    assert_int_equal(brio_builder_create(&b, &error), BRIO_OK);
+    if (brio_builder_body(b, &def, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
+    assert_int_equal(brio_builder_fix(b, 0, (int32_t[]){0}, 1, NULL, &error), BRIO_OK);
+    if (refused) {
+        assert_int_equal(brio_builder_fix(b, 0, (int32_t[]){3, 7, 0}, 3, &script, &error),
+                         BRIO_ERROR_INPUT);
+        assert_non_null(strstr(error.message, "shares a cell"));
+    }
+    if (brio_builder_finish(b, &system, &state, &error) != BRIO_OK) fail_msg("%s", error.message);
+    int64_t count = brio_system_coordinates(system);
+    brio_system_free(system);
+    brio_state_free(state);
+    brio_builder_free(b);
+    brio_mesh_free(mesh);
+    return count;
+}
+
+static void refused_fix(void **unused)
+{
+    (void)unused;
+    assert_int_equal(coordinates_after(true), coordinates_after(false));
+}
+
 /* Every allocation of the making of a caged body fails once. */
 static void failing_memory(void **unused)
 {
@@ -477,7 +517,7 @@ int main(void)
         cmocka_unit_test(hanging_bar),   cmocka_unit_test(contact),
         cmocka_unit_test(scripted),      cmocka_unit_test(set_positions),
         cmocka_unit_test(refused),       cmocka_unit_test(failing_memory),
-        cmocka_unit_test(interface),
+        cmocka_unit_test(interface),     cmocka_unit_test(refused_fix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,9 @@ static void numbers_stay(void **unused)
     assert_string_equal(brio_body_name(s, 0), "");
     assert_int_equal(brio_system_body(s, "third"), 2);
     assert_int_equal(brio_system_obstacle(s, "floor"), -1);
+    int hand;
+    refused(brio_sim_grab(sim, 0, x, NAN, &hand, &error), &error, "there is no body 0");
+    assert_int_equal(hand, -1);
     brio_sim_positions(sim, 2, y);
     assert_memory_equal(x, y, sizeof x);
     step(sim, 2);
@@ -263,6 +266,19 @@ static void moved_as_scripted(void **unused)
         brio_sim_free(scripted);
         brio_sim_free(moved);
     }
+}
+
+/* The first move makes the system again, but not one that goes nowhere. */
+static void moved_nowhere(void **unused)
+{
+    (void)unused;
+    const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, nowhere[3] = {0, NAN, 0};
+    BrioSim *sim = with_plate(0);
+    BrioError error = {0};
+    const BrioSystem *before = brio_sim_system(sim);
+    refused(brio_sim_move_obstacle(sim, 1, one, nowhere, &error), &error, "not finite");
+    assert_ptr_equal(brio_sim_system(sim), before);
+    brio_sim_free(sim);
 }
 
 /* ---- events ----------------------------------------------------------------------------- */
@@ -630,6 +646,7 @@ int main(void)
         cmocka_unit_test(cuts),
         cmocka_unit_test(slit),
         cmocka_unit_test(moved_as_scripted),
+        cmocka_unit_test(moved_nowhere),
         cmocka_unit_test(events),
         cmocka_unit_test(events_leave_no_trace),
         cmocka_unit_test(buffers),

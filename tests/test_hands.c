@@ -546,6 +546,44 @@ static void refused(BrioSim *sim, BrioStatus status, const char *reason)
     assert_string_equal(brio_sim_reason(sim), reason);
 }
 
+/* What a change from outside does to the energy is booked: a change after which the energy is no
+ * number is rejected, since the books would never be numbers again. */
+static void too_large_for_the_books(void **unused)
+{
+    (void)unused;
+    const double far[3] = {1e200, 0, 0}, down[3] = {0, -1e308, 0};
+    double v[24];
+    BrioSim *sim = parse("integrator: backward-euler\nforces: [{type: potential, name: slope, "
+                         "formula: x + 3}]\nbodies:\n  - {name: block, shape: {type: box, cells: "
+                         "[1, 1, 1]}, material: {type: neo-hookean, E: 1e5}, transform: "
+                         "{translate: [0, 3, 0]}, attach: [{vertices: [0], k: 10}]}\n");
+    const char rest[] = "energy is too large for a number", *text;
+    int hand = grab(sim, 0, 0, 3, 0.5, 100);
+    for (int k = 0; k < 24; k++) v[k] = 1e200;
+    for (int k = 0; k < 5; k++) {
+        BrioStatus status = k == 0   ? brio_sim_drag(sim, hand, far, NULL)
+                            : k == 1 ? brio_sim_move_attachment(sim, 0, far, NULL)
+                            : k == 2 ? brio_sim_set_velocities(sim, 0, v, NULL)
+                            : k == 3 ? brio_sim_set_gravity(sim, down, NULL)
+                                     : brio_sim_set_force(sim, 0, 1e308, NULL);
+        text = brio_sim_reason(sim);
+        assert_int_equal(status, BRIO_STEP_REJECTED);
+        if (!strstr(text, k < 2 ? "too large for a number" : rest)) fail_msg("%s", text);
+    }
+    BrioLedger now = ledger(sim);
+    assert_true(now.added == 0 && now.kinetic == 0);
+    drag(sim, hand, 0, 3.1, 0.5);
+    step(sim, 2);
+    now = ledger(sim);
+    assert_true(isfinite(now.added) && isfinite(now.remainder));
+    brio_sim_free(sim);
+    BrioError error = {0};
+    const char fast[] = "bodies: [{shape: {type: box, cells: [1, 1, 1]}, material: {type: "
+                        "neo-hookean, E: 1e5}, velocity: {linear: [1e200, 0, 0]}}]";
+    assert_int_equal(brio_sim_parse(fast, strlen(fast), "fast", &sim, &error), BRIO_ERROR_INPUT);
+    if (!strstr(error.message, "the energy of motion")) fail_msg("%s", error.message);
+}
+
 static void refusals(void **unused)
 {
     (void)unused;
@@ -965,15 +1003,25 @@ int main(void)
 {
     brio_set_threads(1); /* what is this small is not worth waking others for */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives),  cmocka_unit_test(places),
-        cmocka_unit_test(dragging),     cmocka_unit_test(every_integrator),
-        cmocka_unit_test(firm),         cmocka_unit_test(along_x),
-        cmocka_unit_test(woodbury),     cmocka_unit_test(same_as_newton),
-        cmocka_unit_test(nothing_anew), cmocka_unit_test(traces),
-        cmocka_unit_test(refusals),     cmocka_unit_test(live_material),
-        cmocka_unit_test(switching),    cmocka_unit_test(values_of_a_switch),
-        cmocka_unit_test(attachments),  cmocka_unit_test(script_cloth),
-        cmocka_unit_test(script_soft),  cmocka_unit_test(script_springs),
+        cmocka_unit_test(derivatives),
+        cmocka_unit_test(places),
+        cmocka_unit_test(dragging),
+        cmocka_unit_test(every_integrator),
+        cmocka_unit_test(firm),
+        cmocka_unit_test(along_x),
+        cmocka_unit_test(woodbury),
+        cmocka_unit_test(same_as_newton),
+        cmocka_unit_test(nothing_anew),
+        cmocka_unit_test(traces),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(live_material),
+        cmocka_unit_test(too_large_for_the_books),
+        cmocka_unit_test(switching),
+        cmocka_unit_test(values_of_a_switch),
+        cmocka_unit_test(attachments),
+        cmocka_unit_test(script_cloth),
+        cmocka_unit_test(script_soft),
+        cmocka_unit_test(script_springs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

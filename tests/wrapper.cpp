@@ -74,6 +74,10 @@ int main()
     expect(!words.empty(), words.c_str());
     words = refused([] { brio::Mesh::shape("box", {{"sighs", {1, 1, 1}}}); });
     expect(!words.empty(), words.c_str());
+    words = refused([] { brio::Mesh::shape("box", {{"size", {0.1}}}); });
+    expect(words.find("nan") != std::string::npos, words.c_str());
+    words = refused([] { brio::Mesh::shape("bax", {{"size", {1, 1, 1}}}); });
+    expect(words.find("\"bax\"") != std::string::npos, words.c_str());
     words = refused([&] { cloth.positions(7); });
     expect(!words.empty(), words.c_str());
     words = refused([] { brio::Builder().sim("nothing", 0.01); });

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -24,7 +25,6 @@
 #include <vector>
 
 namespace brio {
-
 using Vector = std::array<double, 3>;
 
 /// What a call was rejected for, or what a step could not do: `status` and where in a file.
@@ -83,8 +83,10 @@ struct Mesh : Handle<BrioMesh, brio_mesh_free> {
         double all[BRIO_MAX_VALUES] = {};
         const BrioField *fields = brio_shape_fields(name);
         if (fields) brio_fields_defaults(fields, all);
-        for (const auto &[field, value] : values)
+        for (auto [field, value] : fields ? values : Values()) {
+            value.resize(BRIO_MAX_VALUES, NAN); // what is missing is rejected
             check(brio_fields_set, fields, all, field, value.data());
+        }
         return Mesh(make<BrioMesh>(brio_mesh_shape, name, all));
     }
 };
@@ -195,5 +197,4 @@ struct Builder : Handle<BrioBuilder, brio_builder_free> {
 };
 
 } // namespace brio
-
 #endif

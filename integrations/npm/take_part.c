@@ -82,6 +82,12 @@ EMSCRIPTEN_KEEPALIVE int web_set_material(World *w, int body, const char *name, 
     return told(&error, brio_sim_set_material(w->sim, body, name, value, &error));
 }
 
+/* NAN: there is no such model, or it has no such value. */
+EMSCRIPTEN_KEEPALIVE double web_damping_value(const World *w, int model, const char *name)
+{
+    double value;
+    return brio_sim_damping(w->sim, model, name, &value) == BRIO_OK ? value : NAN;
+}
 EMSCRIPTEN_KEEPALIVE int web_set_damping(World *w, int model, const char *name, double value)
 {
     BrioError error = {0};
@@ -121,6 +127,21 @@ EMSCRIPTEN_KEEPALIVE void web_set_target(World *w, double target)
 
 /* ---- the state -------------------------------------------------------------------------- */
 
+/* A copy of the state, for calls that make several changes or none: web_take_back returns to it,
+ * and web_drop frees it. NULL: it is rejected. */
+EMSCRIPTEN_KEEPALIVE BrioState *web_keep(const World *w)
+{
+    BrioState *kept = NULL;
+    BrioError error = {0};
+    told(&error, brio_state_copy(w->sim->state, &kept, &error));
+    return kept;
+}
+EMSCRIPTEN_KEEPALIVE void web_take_back(World *w, const BrioState *kept)
+{
+    brio_state_assign(w->sim->state, kept);
+}
+EMSCRIPTEN_KEEPALIVE void web_drop(BrioState *kept) { brio_state_free(kept); }
+
 EMSCRIPTEN_KEEPALIVE int web_set_positions(World *w, int body, const double *x)
 {
     BrioError error = {0};
@@ -133,19 +154,25 @@ EMSCRIPTEN_KEEPALIVE int web_set_velocities(World *w, int body, const double *v)
     return told(&error, brio_sim_set_velocities(w->sim, body, v, &error));
 }
 
-/* Positions and velocities of all bodies, and what is fixed here stands where it stood there. */
-static BrioStatus take_motion(World *w, World *from)
+/* Positions and velocities of all bodies, and what is fixed here stands where it stood there. All
+ * bodies go at once: alone, one might be where another still is. */
+static BrioStatus take_motion(World *w, World *from, BrioError *error)
 {
     const double *x = web_positions(from), *v = web_velocities(from);
     const BrioSystem *s = w->sim->system;
+    BrioState *state = w->sim->state;
+    double before = brio__sim_energy(w->sim);
     if (!x || !v) return BRIO_ERROR_MEMORY;
     for (int64_t k = 0; k < s->fixed_count && s->fixed[k] < s->body_vertices; k++)
         if (s->scripted_count == 0)
-            memcpy(w->sim->state->anchor + 3 * k, x + 3 * s->fixed[k], 3 * sizeof *x);
-    for (int b = 0; b < s->body_count; b++) {
-        BRIO_CHECK(brio_sim_set_positions(w->sim, b, x + 3 * s->body[b].first, NULL));
-        BRIO_CHECK(brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first, NULL));
-    }
+            memcpy(state->anchor + 3 * k, x + 3 * s->fixed[k], 3 * sizeof *x);
+    for (int b = 0; b < s->body_count; b++)
+        BRIO_CHECK(brio__sim_set_vertices(w->sim, b, x + 3 * s->body[b].first, state->q, error));
+    /* which checks all of them */
+    BRIO_CHECK(brio_sim_set_positions(w->sim, 0, x + 3 * s->body[0].first, error));
+    brio__sim_book(w->sim, before);
+    for (int b = 0; b < s->body_count; b++)
+        BRIO_CHECK(brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first, error));
     return BRIO_OK;
 }
 
@@ -162,14 +189,19 @@ EMSCRIPTEN_KEEPALIVE int web_continue(World *w, World *from)
                     (long long)here, (long long)there);
         return refuse(&error, BRIO_ERROR_ARGUMENT);
     }
+    BrioState *kept;
+    BrioStatus status = brio_state_copy(state, &kept, &error);
+    if (status != BRIO_OK) return refuse(&error, status);
     w->fresh = false;
     BrioLedger before, after;
     brio_sim_ledger(from->sim, &before);
     state->time = old->time;
     state->time_error = old->time_error;
     state->step = old->step;
-    BrioStatus status = take_motion(w, from);
-    if (status != BRIO_OK) return answer(w, status);
+    status = take_motion(w, from, &error);
+    if (status != BRIO_OK) brio_state_assign(state, kept);
+    brio_state_free(kept);
+    if (status != BRIO_OK) return refuse(&error, status);
     brio_sim_ledger(w->sim, &after);
     state->first = old->first;
     state->unfinished = old->unfinished;

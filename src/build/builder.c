@@ -71,6 +71,7 @@ void *brio__room_for_one(void *array, int64_t count, size_t size)
 BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
 {
     BRIO_NEEDS(builder, error);
+    if (error) *error = (BrioError){0};
     BrioBuilder *created = brio__handle_create(sizeof *created, BRIO_HANDLE_BUILDER);
     if (!created) return brio__no_memory(error);
     created->script = brio__calloc(1, sizeof *created->script);

@@ -107,19 +107,19 @@ BrioStatus brio__cage_fix(BrioBodyPlan *plan, const int32_t *vertices, int64_t c
                           BrioError *error)
 {
     const BrioCage *cage = plan->cage;
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t k = 4 * (int64_t)vertices[i]; k < 4 * (int64_t)vertices[i] + 4; k++) {
-            int32_t *fix = &plan->node_fix[cage->node[k]];
-            if (cage->weight[k] == 0) continue;
-            if (*fix >= 0 && *fix != script)
-                return brio__error(
-                    error, BRIO_ERROR_INPUT,
-                    "vertex %d of body \"%s\" shares a cell of its cage with a vertex that is "
-                    "fixed in another way: use more cells, so that the two are more than %.3g m "
-                    "apart",
-                    vertices[i], plan->name, 2 * cage->edge);
-            *fix = script;
-        }
+    for (int pass = 0; pass < 2; pass++) /* the first only checks */
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t k = 4 * (int64_t)vertices[i]; k < 4 * (int64_t)vertices[i] + 4; k++) {
+                int32_t *fix = &plan->node_fix[cage->node[k]];
+                if (cage->weight[k] == 0) continue;
+                if (*fix >= 0 && *fix != script)
+                    return brio__error(error, BRIO_ERROR_INPUT,
+                                       "vertex %d of body \"%s\" shares a cell of its cage with a "
+                                       "vertex that is fixed in another way: use more cells, so "
+                                       "that the two are more than %.3g m apart",
+                                       vertices[i], plan->name, 2 * cage->edge);
+                if (pass) *fix = script;
+            }
     for (int64_t i = 0; i < count; i++) plan->fix[vertices[i]] = script;
     return BRIO_OK;
 }

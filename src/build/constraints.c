@@ -185,6 +185,7 @@ static BrioStatus no_such_type(const char *type, BrioError *error)
 BrioStatus brio_default_constraint(const char *type, BrioConstraintDef *def, BrioError *error)
 {
     BRIO_NEEDS(type && def, error);
+    if (error) *error = (BrioError){0};
     const BrioConstraintType *found = brio__constraint_type(type);
     if (!found) return no_such_type(type, error);
     *def = (BrioConstraintDef){.type = found->name,
@@ -201,6 +202,7 @@ BrioStatus brio_constraint_set(BrioConstraintDef *def, const char *name, double 
                                BrioError *error)
 {
     BRIO_NEEDS(def && name, error);
+    if (error) *error = (BrioError){0};
     const BrioConstraintType *type = brio__constraint_type(def->type);
     if (!type) return no_such_type(def->type, error);
     return brio_fields_set(type->fields, def->values, name, &value, error);

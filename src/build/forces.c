@@ -36,6 +36,7 @@ static BrioStatus no_such_type(const char *type, BrioError *error)
 BrioStatus brio_default_force(const char *type, BrioForceDef *def, BrioError *error)
 {
     BRIO_NEEDS(type && def, error);
+    if (error) *error = (BrioError){0};
     const BrioForceType *found = brio__force_type(type);
     if (!found) return no_such_type(type, error);
     *def = (BrioForceDef){.type = found->name};
@@ -49,6 +50,7 @@ BrioStatus brio_force_set(BrioForceDef *def, const char *name, const double *val
                           BrioError *error)
 {
     BRIO_NEEDS(def && name && value, error);
+    if (error) *error = (BrioError){0};
     const BrioForceType *type = brio__force_type(def->type);
     if (!type) return no_such_type(def->type, error);
     return brio_fields_set(type->fields, def->values, name, value, error);

@@ -162,6 +162,7 @@ static BrioStatus try_law(const BrioLawDef *def, BrioError *error)
 BrioStatus brio_register_law(const BrioLawDef *def, BrioError *error)
 {
     BRIO_NEEDS(def, error);
+    if (error) *error = (BrioError){0};
     if (!def->name || !def->name[0] || strlen(def->name) >= MAX_NAME || !def->eval)
         return brio__error(error, BRIO_ERROR_ARGUMENT,
                            "a contact law needs a name of less than %d letters and a function",

@@ -42,6 +42,7 @@ const BrioField *brio_damping_fields(const char *type)
 BrioStatus brio_default_damping(const char *type, BrioDamping *damping, BrioError *error)
 {
     BRIO_NEEDS(type && damping, error);
+    if (error) *error = (BrioError){0};
     const BrioDampingModel *model = brio__damping_model(type);
     if (!model) return brio__error(error, BRIO_ERROR_ARGUMENT, "no damping model \"%s\"", type);
     *damping = (BrioDamping){.type = model->name};
@@ -52,6 +53,7 @@ BrioStatus brio_default_damping(const char *type, BrioDamping *damping, BrioErro
 BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value, BrioError *error)
 {
     BRIO_NEEDS(damping && name, error);
+    if (error) *error = (BrioError){0};
     const BrioDampingModel *model = damping->type ? brio__damping_model(damping->type) : NULL;
     if (!model)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "no damping model \"%s\"",

@@ -47,6 +47,7 @@ static BrioStatus unknown(const char *name, BrioError *error)
 BrioStatus brio_default_material(const char *type, BrioMaterial *material, BrioError *error)
 {
     BRIO_NEEDS(type && material, error);
+    if (error) *error = (BrioError){0};
     const BrioPreset *preset = brio__preset(type);
     const BrioEnergy *energy = brio__energy(preset ? preset->type : type);
     if (!energy || !brio__energy_is_material(energy)) return unknown(type, error);
@@ -77,6 +78,7 @@ BrioStatus brio_material_set(BrioMaterial *material, const char *name, double va
                              BrioError *error)
 {
     BRIO_NEEDS(material && name, error);
+    if (error) *error = (BrioError){0};
     const BrioEnergy *energy = material->type ? brio__energy(material->type) : NULL;
     if (!energy) return unknown(material->type ? material->type : "", error);
     return brio_fields_set(energy->fields, material->values, name, &value, error);

@@ -171,6 +171,7 @@ BrioEnergyDef brio_default_energy(void) { return (BrioEnergyDef){.kind = BRIO_KI
 
 BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error)
 {
+    if (error) *error = (BrioError){0};
     if (!def || !def->name || !def->name[0] || !def->eval || !def->fields)
         return brio__error(error, BRIO_ERROR_ARGUMENT,
                            "an energy needs a name, a field table and a function");

@@ -123,6 +123,7 @@ BrioStatus brio_register_force(const BrioForceTypeDef *def, BrioError *error)
 {
     static const BrioField none[] = {{0}};
     BRIO_NEEDS(def, error);
+    if (error) *error = (BrioError){0};
     if (!def->name || !def->name[0] || !def->function)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "a force needs a name and a function");
     if (brio__force_type(def->name))

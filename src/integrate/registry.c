@@ -39,6 +39,7 @@ const BrioIntegrator *brio_integrator(const char *name)
 BrioStatus brio_register_integrator(const BrioIntegrator *integrator, BrioError *error)
 {
     BRIO_NEEDS(integrator, error);
+    if (error) *error = (BrioError){0};
     if (!integrator || !integrator->name || !integrator->step)
         return brio__error(error, BRIO_ERROR_ARGUMENT, "an integrator needs a name and a step");
     if (brio_integrator(integrator->name))

@@ -350,6 +350,7 @@ BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error)
 BrioStatus brio_mesh_surface(BrioMesh *mesh, BrioError *error)
 {
     BRIO_NEEDS(mesh, error);
+    if (error) *error = (BrioError){0};
     return brio__mesh_surface(mesh, error);
 }
 

@@ -26,6 +26,7 @@ BrioStatus brio_sequence_create(int64_t frames, int64_t vertices, BrioSequence *
                                 BrioError *error)
 {
     BRIO_NEEDS(sequence, error);
+    if (error) *error = (BrioError){0};
     if (frames < 0 || vertices < 0 || (double)frames * (double)vertices * 24 > BRIO_SEQUENCE_BYTES)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "a sequence of %lld frames of %lld vertices takes %.3g GB, and at most "

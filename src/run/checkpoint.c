@@ -497,6 +497,7 @@ static BrioStatus open_folder_of(const char *file, BrioFolder *folder, const cha
 BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError *error)
 {
     BRIO_NEEDS(BRIO_LIVES(SIM, sim) && file, error);
+    if (error) *error = (BrioError){0};
     BrioFolder folder = {.fd = -1};
     struct stat info;
     const char *name;
@@ -627,6 +628,7 @@ int brio_checkpoint_has_bodies(const char *name)
 BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
 {
     BRIO_NEEDS(BRIO_LIVES(SIM, sim) && name, error);
+    if (error) *error = (BrioError){0};
     FILE *file = fopen(name, "re");
     if (!file)
         return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", name, strerror(errno));

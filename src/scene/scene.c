@@ -250,6 +250,7 @@ static BrioStatus sim_of(BrioStatus status, BrioScene *scene, BrioSim **sim, Bri
 BrioStatus brio_sim_load(const char *file, BrioSim **sim, BrioError *error)
 {
     BRIO_NEEDS(file && sim, error);
+    if (error) *error = (BrioError){0};
     BrioScene *scene = NULL;
     BrioStatus status = brio__scene_load(file, NULL, 0, &scene, error);
     return sim_of(status, scene, sim, error);
@@ -259,6 +260,7 @@ BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioS
                           BrioError *error)
 {
     BRIO_NEEDS(text && name && sim, error);
+    if (error) *error = (BrioError){0};
     BrioScene *scene = NULL;
     BrioStatus status = brio__scene_parse(text, size, name, &scene, error);
     return sim_of(status, scene, sim, error);
@@ -267,6 +269,7 @@ BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioS
 BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *error)
 {
     BRIO_NEEDS(source && sim, error);
+    if (error) *error = (BrioError){0};
     BrioScene *scene = NULL;
     BrioStatus status = brio__scene_open(source, &scene, error);
     return sim_of(status, scene, sim, error);

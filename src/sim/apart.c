@@ -506,10 +506,12 @@ void brio__sim_relax_stepped(BrioSim *sim, double before, bool done)
     set_dhat(sim, now);
 }
 
-void brio__sim_relax_end(BrioSim *sim)
+double brio__sim_relax_end(BrioSim *sim)
 {
-    if (!relaxes(sim) || dhat_now(sim) == sim->system->dhat) return;
-    double before = brio__sim_energy(sim);
+    double now = dhat_now(sim), before;
+    if (!relaxes(sim) || now == sim->system->dhat) return now;
+    before = brio__sim_energy(sim);
     set_dhat(sim, sim->system->dhat);
     brio__sim_book(sim, before);
+    return now;
 }

@@ -26,8 +26,8 @@ void brio__sim_relax_begin(BrioSim *sim);
  * leaves dhat as it was. */
 double brio__sim_relax_step(BrioSim *sim, double h);
 void brio__sim_relax_stepped(BrioSim *sim, double before, bool done);
-/* At once. */
-void brio__sim_relax_end(BrioSim *sim);
+/* At once; returns dhat as it was. */
+double brio__sim_relax_end(BrioSim *sim);
 /* dhat of the state as a fraction of what it grows to. */
 double brio__sim_relaxed(const BrioSim *sim);
 

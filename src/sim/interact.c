@@ -221,6 +221,8 @@ static BrioStatus check_grab(BrioSim *sim, int body, const double *place, double
     if (body < -1 || body >= sim->system->body_count)
         return refuse(sim, error, BRIO_ERROR_ARGUMENT, "there is no body %d: the scene has %d",
                       body, sim->system->body_count);
+    if (body >= 0 && sim->system->body[body].count == 0)
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT, "there is no body %d: it was removed", body);
     if (!finite3(place))
         return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "a hand cannot be at a point that is not finite");
@@ -290,6 +292,13 @@ static BrioGrip *hand_at(BrioSim *sim, int hand, BrioError *error)
     return holds ? &sim->state->hand[hand] : NULL;
 }
 
+static BrioStatus refuse_far(BrioSim *sim, BrioError *error)
+{
+    return refuse(sim, error, BRIO_STEP_REJECTED,
+                  "the point is so far away that the energy of the spring to it is too large for a "
+                  "number");
+}
+
 BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioError *error)
 {
     BRIO_NEEDS(BRIO_LIVES(SIM, sim) && point, error);
@@ -299,10 +308,13 @@ BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioErro
         return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "a hand cannot be at a point that is not finite");
     const BrioSystem *s = sim->system;
-    double before = brio__grip_energy(s, grip, sim->state->q);
+    BrioGrip moved = *grip;
     int along = s->term[s->body[grip->body].term].energy->traits & BRIO_ENERGY_ALONG_X ? 1 : 3;
-    memcpy(grip->point, point, (size_t)along * sizeof *point);
-    brio__sim_add(sim, brio__grip_energy(s, grip, sim->state->q) - before);
+    memcpy(moved.point, point, (size_t)along * sizeof *point);
+    double after = brio__grip_energy(s, &moved, sim->state->q);
+    if (!isfinite(after)) return refuse_far(sim, error);
+    brio__sim_add(sim, after - brio__grip_energy(s, grip, sim->state->q));
+    *grip = moved;
     return BRIO_OK;
 }
 
@@ -387,12 +399,14 @@ BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3], 
                               "grab the body with a hand",
                               i);
     bool along_x = s->term[s->body[now.body].term].energy->traits & BRIO_ENERGY_ALONG_X;
+    int axes = along_x ? 1 : 3;
     double change = 0;
-    for (int r = 0; r < (along_x ? 1 : 3); r++) {
+    for (int r = 0; r < axes; r++) {
         double from = now.grip[r] - now.point[r], to = now.grip[r] - point[r];
         change += now.k / 2 * (to * to - from * from);
-        sim->state->anchor[3 * fixed + r] = point[r];
     }
+    if (!isfinite(change)) return refuse_far(sim, error);
+    memcpy(sim->state->anchor + 3 * fixed, point, (size_t)axes * sizeof *point);
     brio__sim_add(sim, change);
     return BRIO_OK;
 }

@@ -145,7 +145,6 @@ BrioStatus brio_sim_move_obstacle(BrioSim *sim, int obstacle, const double linea
         BrioBuilder *none;
         return brio_sim_edit(sim, &none, error); /* which says why not */
     }
-    BRIO_CHECK(take_over(sim, obstacle, false, error));
     const BrioMesh *mesh = sim->system->plans->obstacle[obstacle].mesh;
     double *x = brio__alloc(3 * (size_t)mesh->vertex_count, sizeof *x);
     if (!x) return brio__no_memory(error);

@@ -216,6 +216,8 @@ static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
     char name[160];
     double min = INFINITY;
     BrioPotential *potential = sim->stepper->potential;
+    const char *rest =
+        isfinite(potential_at(sim, sim->state->q, NULL)) ? "motion" : "all elements together";
     BrioPose pose = {sim->state, brio__sim_world(sim), sim->state->time};
     BrioContact *pairs = brio__potential_contact(potential);
     const BrioForce *force;
@@ -248,7 +250,7 @@ static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
     else
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "the energy of %s is too large for a number in the initial state",
-                             found ? name : "all elements together");
+                             found ? name : rest);
     if (error)
         brio__partition_text(sim->system->partition, found, error->message, sizeof error->message);
     return status;
@@ -321,7 +323,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     }
     if (status == BRIO_OK) status = fill(created, def, integrator, traits, error);
     status = brio__partition_agree(system->partition, status);
-    if (status == BRIO_OK && !isfinite(potential_at(created, created->state->q, NULL)))
+    if (status == BRIO_OK && !isfinite(brio__sim_energy(created)))
         status = refuse_first_state(created, error);
     if (status != BRIO_OK) {
         brio__error(error, status, "%s", brio_status_text(status));
@@ -393,7 +395,7 @@ BrioStatus brio__sim_replace(BrioSim *sim, BrioSystem *system, BrioState **state
     BrioStatus status = create_parts(&next, &def, integrator, traits);
     if (status == BRIO_OK && edit)
         status = brio__sim_check_apart(&next, brio__sim_world(&next), error);
-    if (status == BRIO_OK && edit && !isfinite(potential_at(&next, next.state->q, NULL)))
+    if (status == BRIO_OK && edit && !isfinite(brio__sim_energy(&next)))
         status = refuse_first_state(&next, error);
     *state = next.state;
     BrioSim *freed = status == BRIO_OK ? sim : &next;
@@ -480,6 +482,7 @@ BrioStatus brio__sim_report(const BrioSim *sim, BrioStatus status, BrioError *er
 {
     const char *reason = sim->stepper->reason;
     if (status == BRIO_OK) return status;
+    if (error) *error = (BrioError){0}; /* it may be that of an earlier call */
     return brio__error(error, status, "%s", reason[0] ? reason : brio_status_text(status));
 }
 
@@ -532,11 +535,11 @@ void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user)
     sim->stepper->solver->watcher = user;
 }
 
-static BrioStatus settle(BrioSim *sim)
+/* The equilibrium, from where the barriers have grown. */
+static BrioStatus find_rest(BrioSim *sim)
 {
     BrioStepper *s = sim->stepper;
     BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 2};
-    brio__sim_relax_end(sim);
     brio_state_assign(s->state, sim->state);
     s->reason[0] = 0;
     s->iterations = s->halvings = 0;
@@ -551,6 +554,18 @@ static BrioStatus settle(BrioSim *sim)
     brio__state_forget(sim->state);
     brio__sim_book(sim, before);
     return BRIO_OK;
+}
+
+static BrioStatus settle(BrioSim *sim)
+{
+    BrioState *state = sim->state;
+    double added = state->added, target = state->target, dhat = brio__sim_relax_end(sim);
+    BrioStatus status = find_rest(sim);
+    if (status == BRIO_OK) return status;
+    brio__sim_relax_stepped(sim, dhat, false);
+    state->added = added;
+    state->target = target;
+    return status;
 }
 
 BrioStatus brio_sim_settle(BrioSim *sim, BrioError *error)
@@ -696,14 +711,32 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x, BrioE
     return BRIO_OK;
 }
 
+/* Books a change from outside, which has been made to the energies; integrators forget what they
+ * know of earlier steps. False: the energy is no number now, and the change must be undone. */
+static bool book_if_finite(BrioSim *sim, double before)
+{
+    double after = brio__sim_energy(sim);
+    if (!isfinite(after)) return false;
+    brio__state_forget(sim->state);
+    brio__sim_add(sim, after - before);
+    return true;
+}
+
 BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v, BrioError *error)
 {
     BRIO_NEEDS(BRIO_LIVES(SIM, sim) && v, error);
-    double before = brio__sim_energy(sim);
-    BRIO_CHECK(brio__sim_set_vertices(sim, body, v, sim->state->v, error));
-    brio__state_forget(sim->state);
-    brio__sim_book(sim, before);
-    return BRIO_OK;
+    BrioState *state = sim->state;
+    BrioStepper *s = sim->stepper;
+    s->out_of_memory = false;
+    double *old = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
+    if (s->out_of_memory)
+        return refuse(sim, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY), error);
+    memcpy(old, state->v, (size_t)state->coordinates * sizeof *old);
+    BRIO_CHECK(brio__sim_set_vertices(sim, body, v, state->v, error));
+    if (book_if_finite(sim, before)) return BRIO_OK;
+    memcpy(state->v, old, (size_t)state->coordinates * sizeof *old);
+    return refuse(sim, BRIO_STEP_REJECTED,
+                  "with these velocities the energy is too large for a number", error);
 }
 
 BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError *error)
@@ -712,12 +745,13 @@ BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError
     for (int r = 0; r < 3; r++)
         if (!isfinite(gravity[r]))
             return refuse(sim, BRIO_ERROR_ARGUMENT, "gravity is not finite", error);
-    double before = brio__sim_energy(sim);
-    memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity,
-           3 * sizeof *gravity);
-    brio__state_forget(sim->state); /* accelerations and levels of rest are others now */
-    brio__sim_book(sim, before);
-    return BRIO_OK;
+    double *now = sim->state->param + sim->system->term[sim->system->gravity_term].params;
+    double old[3] = {now[0], now[1], now[2]}, before = brio__sim_energy(sim);
+    memcpy(now, gravity, sizeof old);
+    if (book_if_finite(sim, before)) return BRIO_OK;
+    memcpy(now, old, sizeof old);
+    return refuse(sim, BRIO_STEP_REJECTED, "with this gravity the energy is too large for a number",
+                  error);
 }
 
 BrioStatus brio_sim_set_force(BrioSim *sim, int force, double factor, BrioError *error)
@@ -727,11 +761,13 @@ BrioStatus brio_sim_set_force(BrioSim *sim, int force, double factor, BrioError 
         return refuse(sim, BRIO_ERROR_ARGUMENT, "there is no force of that number", error);
     if (!isfinite(factor))
         return refuse(sim, BRIO_ERROR_ARGUMENT, "the factor of a force is not finite", error);
-    double before = brio__sim_energy(sim);
-    sim->state->param[sim->system->force[force].param] = factor;
-    brio__state_forget(sim->state); /* as gravity */
-    brio__sim_book(sim, before);
-    return BRIO_OK;
+    double *now = &sim->state->param[sim->system->force[force].param];
+    double old = *now, before = brio__sim_energy(sim);
+    *now = factor;
+    if (book_if_finite(sim, before)) return BRIO_OK;
+    *now = old;
+    return refuse(sim, BRIO_STEP_REJECTED, "with this factor the energy is too large for a number",
+                  error);
 }
 
 /* ---- energies --------------------------------------------------------------------------- */

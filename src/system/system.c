@@ -55,6 +55,7 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
 BrioStatus brio_state_copy(const BrioState *from, BrioState **copy, BrioError *error)
 {
     BRIO_NEEDS(BRIO_LIVES(STATE, from) && copy, error);
+    if (error) *error = (BrioError){0};
     BrioState *created = brio__handle_create(from->bytes, BRIO_HANDLE_STATE);
     if (!created) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     memcpy(created, from, from->bytes);

@@ -25,7 +25,7 @@ class Oscillator {
     return this.#at;
   }
   dispose() {
-    if (this.#at) this.#native.call('_web_oscillator_free', this.#at);
+    if (this.#at && !this.#native.ended) this.#native.call('_web_oscillator_free', this.#at);
     this.#at = 0;
   }
   radius(X, Y) {

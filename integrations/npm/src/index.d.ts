@@ -110,7 +110,7 @@ export interface Scene {
   /** Damping models. */
   damping?: (string | { type: string; [key: string]: unknown })[];
   /** Materials that bodies refer to by name. */
-  materials?: Record<string, Material>;
+  materials?: Record<string, Exclude<Material, string>>;
   /** The bodies to simulate; at least one. */
   bodies: Body[];
   /** Things that bodies collide with and cannot push. */
@@ -130,7 +130,10 @@ export type Vector = ArrayLike<number> | { x: number; y: number; z: number };
 /** A method by name, or with values of its parameters. */
 export type Method = string | { type: string; [parameter: string]: unknown };
 
-/** A material: the name of one of the scene or of a preset, or its type with values. */
+/**
+ * A material: the name of one of the scene or of a preset, or its type with values, as the scene's
+ * own have.
+ */
 export type Material = string | { type: string; [value: string]: unknown };
 
 /** A body of a scene. */
@@ -191,12 +194,12 @@ export type Ref = string | number;
  * changes nothing.
  *
  * **Views.** `positions`, `velocities`, `triangles`, `edges`, `tets`, `fixed` and `draw` return
- * views into the engine's memory: nothing is copied, and the engine writes into them. A view is
- * valid until the next call that makes, edits or frees a world: then the engine's memory may have
- * grown, and JavaScript detaches views of memory that grew (their length becomes 0). So ask for a
- * view again in every frame; that costs nothing, and you get the same object as long as it is
- * valid. Copy views that you want to keep with `.slice()`. Do not write into views: `setPositions`
- * and `setVelocities` change the state.
+ * views into the engine's memory: nothing is copied, and the engine writes into them. A step, an
+ * edit or a new world may need more memory, and JavaScript detaches views of memory that grew
+ * (their length becomes 0); edits and `dispose` also free what views show. So ask for a view again
+ * in every frame, after the step; that costs nothing, and you get the same object as long as it is
+ * valid. Copy views that you want to keep with `.slice()`, as triangles for a buffer of a GPU. Do
+ * not write into views: `setPositions` and `setVelocities` change the state.
  */
 export interface World {
   /** Simulated time, s. */
@@ -213,7 +216,7 @@ export interface World {
    * Makes as many steps as fit into `seconds` of simulated time and returns how many; the rest is
    * kept for the next call. It starts no step that would exceed `budget` milliseconds, but makes at
    * least one that is due. Time that cannot be caught up is dropped: the world then runs slower
-   * than real time.
+   * than real time. If a step fails, it throws as `step` does, and drops the time that is due.
    */
   advance(seconds: number, options?: { h?: number; budget?: number; limit?: number }): number;
   /** Moves to static equilibrium. */
@@ -257,7 +260,7 @@ export interface World {
   fixed(body?: Ref): Uint8Array;
   /**
    * The drawn surface of a body in single precision, for buffers of a GPU: its surface, or the
-   * detailed surface that it carries, with smooth normals. Triangles stay until an edit.
+   * detailed surface that it carries, with smooth normals. Triangles are the same until an edit.
    */
   draw(body: Ref): Drawing;
   /** Positions and triangles of an obstacle that has a mesh. */
@@ -445,7 +448,7 @@ export interface Hand {
 export interface Edit {
   /** A part of a scene. */
   add?: {
-    materials?: Record<string, Material>;
+    materials?: Record<string, Exclude<Material, string>>;
     bodies?: Body[];
     obstacles?: Obstacle[];
     constraints?: Scene['constraints'];
@@ -538,6 +541,6 @@ export class BrioError extends Error {
   /** In the text of the scene or of the file; 0 if unknown. */
   readonly line: number;
   readonly column: number;
-  /** Of `World.step`: how many steps were made. */
+  /** Of `World.step` and `World.advance`: how many steps were made. */
   readonly steps?: number;
 }

@@ -114,11 +114,13 @@ export class Native {
     }
   }
 
-  // Calls f with a copy of numbers as doubles.
+  // Calls f with a copy of numbers as doubles. They may be a view of this memory, which is detached
+  // if memory grows.
   withNumbers(values, f) {
-    const at = this.allocate(8 * values.length + 8);
+    const own = values.buffer === this.buffer ? values.slice() : values,
+      at = this.allocate(8 * own.length + 8);
     try {
-      new Float64Array(this.buffer, at, values.length).set(values);
+      new Float64Array(this.buffer, at, own.length).set(own);
       return f(at);
     } finally {
       this.#m._free(at);

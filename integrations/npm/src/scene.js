@@ -4,6 +4,9 @@ import { BrioError, isList, refuse, said } from './errors.js';
 
 const DEPTH = 60;
 
+// A vector as an object, of three.js too; a map of things with these names has no numbers.
+const isVector = (value) => ['x', 'y', 'z'].every((r) => typeof value[r] === 'number');
+
 // A copy that JSON holds: typed arrays become lists. Throws for NaN, functions, circles and the
 // like, with the path.
 export function plain(value, path = '', above = []) {
@@ -24,7 +27,8 @@ export function plain(value, path = '', above = []) {
   if (above.length > DEPTH) refuse(`more than ${DEPTH} levels`, path);
   const inside = [...above, value];
   if (isList(value)) return Array.from(value, (v, i) => plain(v, `${path}[${i}]`, inside));
-  if (value.isVector3) return [value.x, value.y, value.z];
+  if (isVector(value))
+    return ['x', 'y', 'z'].map((r, i) => plain(value[r], `${path}[${i}]`, inside));
   if (
     ArrayBuffer.isView(value) ||
     value instanceof ArrayBuffer ||
@@ -117,7 +121,16 @@ export function meshFile(mesh, path) {
 
 // Rows of numbers as a table: nested lists, or one list or typed array.
 function table(list, path, columns) {
-  const flat = Array.isArray(list) && Array.isArray(list[0]) ? list.flat() : list;
+  const nested = isList(list[0]);
+  if (nested)
+    list.forEach((row, i) => {
+      if (!isList(row) || row.length !== columns)
+        refuse(
+          `expected a row of ${columns} numbers, found ${isList(row) ? row.length : said(row)}`,
+          `${path}[${i}]`,
+        );
+    });
+  const flat = nested ? list.flatMap((row) => Array.from(row)) : list;
   numbers(flat, path, columns);
   const lines = [];
   for (let k = 0; k < flat.length; k += columns)

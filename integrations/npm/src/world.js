@@ -65,6 +65,11 @@ export class Hand {
   #insist() {
     if (this.#number < 0) refuse('this hand was released and holds nothing');
   }
+
+  // For World.
+  _end() {
+    this.#number = -1;
+  }
 }
 
 export class World {
@@ -75,6 +80,7 @@ export class World {
   #bodies = [];
   #obstacles = [];
   #views = new Map();
+  #hands = [];
   #ledgerNames;
   #behind = 0;
   #last = 0;
@@ -183,7 +189,13 @@ export class World {
         this.#behind = 0; // what cannot be caught up is left out
         break;
       }
-      this.step(h, 1, { limit });
+      try {
+        this.step(h, 1, { limit });
+      } catch (e) {
+        this.#behind = 0; // a world that cannot go on has nothing to catch up with
+        if (e instanceof BrioError) e.steps = steps;
+        throw e;
+      }
       this.#behind = Math.max(0, this.#behind - h);
       const after = performance.now();
       this.#last = after - now;
@@ -415,7 +427,13 @@ export class World {
     const ray = this.#native.few([...vector(origin, 'origin'), ...vector(direction, 'direction')]);
     const hand = this._native('_web_grab_ray', ray, this.#firm(k), ray + 48);
     if (hand === -2) throw this.#native.reason();
-    return hand < 0 ? null : new Hand(this, hand, Array.from(this.#native.doubles(ray + 48, 3)));
+    return hand < 0 ? null : this.#hand(hand, this.#native.doubles(ray + 48, 3));
+  }
+
+  // A hand whose body was removed holds nothing, and the next one has its number.
+  #hand(hand, hit) {
+    this.#hands[hand]?._end();
+    return (this.#hands[hand] = new Hand(this, hand, Array.from(hit)));
   }
 
   grabPoint(point, options = undefined) {
@@ -439,7 +457,7 @@ export class World {
     const hand = this._native('_web_grab', body, vertex, this.#native.few(point), this.#firm(k));
     if (hand === -2) throw this.#native.reason();
     const row = this.#native.doubles(this._native('_web_hand', hand), 8);
-    return new Hand(this, hand, Array.from(row.slice(3, 6)));
+    return this.#hand(hand, row.subarray(3, 6));
   }
 
   setGravity(gravity) {
@@ -465,24 +483,41 @@ export class World {
       body === undefined
         ? this.#bodies.flatMap((name, b) => (name ? [b] : []))
         : [this.#body(body)];
-    this.#assign(values, (n, name, value) =>
-      list.forEach((b) => this._insist('_web_set_material', b, n, value)),
-    );
+    const kept = this.#native.need('_web_keep', this.#world);
+    try {
+      this.#assign(values, (n, value) =>
+        list.forEach((b) => this._insist('_web_set_material', b, n, value)),
+      );
+    } catch (e) {
+      this._native('_web_take_back', kept);
+      throw e;
+    } finally {
+      this.#native.call('_web_drop', kept);
+    }
   }
 
   setDamping(model, values) {
     this.#world;
     whole(model, 'model');
-    this.#assign(values, (n, name, value) => this._insist('_web_set_damping', model, n, value));
+    const old = {};
+    try {
+      this.#assign(values, (n, value, name) => {
+        const before = this._native('_web_damping_value', model, n);
+        this._insist('_web_set_damping', model, n, value);
+        old[name] = before;
+      });
+    } catch (e) {
+      this.#assign(old, (n, value) => this._insist('_web_set_damping', model, n, value));
+      throw e;
+    }
   }
 
   #assign(values, set) {
-    this.#world;
     if (values === null || typeof values !== 'object' || isList(values))
       refuse(`expected values by name, {E: 1e5}, found ${said(values)}`);
     for (const [name, value] of Object.entries(values)) number(value, name);
     for (const [name, value] of Object.entries(values))
-      this.#native.withTexts([name], (n) => set(n, name, value));
+      this.#native.withTexts([name], (n) => set(n, value, name));
   }
 
   setForce(name, factor) {
@@ -612,6 +647,7 @@ export class World {
 
   continueFrom(world) {
     if (!(world instanceof World)) refuse(`expected a world, found ${said(world)}`);
+    if (world.#native !== this.#native) refuse('that world is one of another engine');
     this._insist('_web_continue', world._address);
   }
 

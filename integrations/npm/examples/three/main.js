@@ -9,7 +9,7 @@ const world = (await createEngine()).world({
 });
 const { positions, normals, triangles } = world.draw('bunny'), Attribute = THREE.BufferAttribute;
 const position = new Attribute(positions, 3), normal = new Attribute(normals, 3);
-const geometry = new THREE.BufferGeometry().setIndex(new Attribute(triangles, 1));
+const geometry = new THREE.BufferGeometry().setIndex(new Attribute(triangles.slice(), 1));
 geometry.setAttribute('position', position).setAttribute('normal', normal);
 const bunny = new THREE.Mesh(geometry, new THREE.MeshNormalMaterial());
 const renderer = new THREE.WebGLRenderer(), floor = new THREE.GridHelper(1, 20);
