@@ -167,14 +167,16 @@ def run(
 
 def read_energy(folder: Folder) -> np.ndarray:
     """The table energy.csv of a run as a structured array with a field for each column; what is
-    empty is NaN."""
+    empty is NaN. Of a run that has not ended: the rows so far."""
     file = pathlib.Path(folder) / "energy.csv"
-    with open(file, encoding="ascii") as text:
-        names = text.readline().strip().split(",")
-        rows = [
-            tuple(float(cell) if cell else np.nan for cell in line.rstrip("\n").split(","))
-            for line in text
-        ]
+    # what follows the last end of a line is still being written
+    lines = file.read_text(encoding="ascii").split("\n")[:-1]
+    if not lines:
+        raise Error(f"{file} has no row yet", Status.ERROR_INPUT)
+    names = lines[0].split(",")
+    rows = [
+        tuple(float(cell) if cell else np.nan for cell in line.split(",")) for line in lines[1:]
+    ]
     return np.array(rows, dtype=[(name, np.float64) for name in names])
 
 

@@ -71,6 +71,25 @@ class Results(unittest.TestCase):
         with self.assertRaises(brio.Error):
             brio.Run("/nowhere")
 
+    def test_table_of_a_run_that_has_not_ended(self):
+        """The last row may be half written, in the middle of a number."""
+        with tempfile.TemporaryDirectory() as folder:
+            whole = brio.run("cloth", os.path.join(folder, "out"), set={"time.end": 0.1}).energy()
+            file = os.path.join(folder, "out", "energy.csv")
+            with open(file, "rb") as old:
+                text = old.read()
+            start = text.rstrip().rindex(b"\n") + 1  # of the last row
+            for size in (start, start + 5, start + 40, len(text) - 2):
+                with open(file, "wb") as new:
+                    new.write(text[:size])
+                rows = brio.read_energy(os.path.dirname(file))
+                self.assertEqual(rows.tobytes(), whole[:-1].tobytes())
+            for size in (0, 10):
+                with open(file, "wb") as new:
+                    new.write(text[:size])
+                with self.assertRaisesRegex(brio.Error, "no row yet"):
+                    brio.read_energy(os.path.dirname(file))
+
     def test_cage(self):
         scene = brio.parse(SCENE)
         x, triangles = scene.positions("b"), scene.triangles("b").copy()
