@@ -167,6 +167,8 @@ class Run:
                 ),
                 Status.ERROR_FILE,
             )
+        if file.stat().st_size == 0:  # which cannot be mapped
+            raise Error(f"{file} is empty: its run has just begun, or failed", Status.ERROR_INPUT)
         data = np.memmap(file, dtype=np.uint8, mode="r")
         source = _Bytes(data)
         if len(data) < 64 or source.take("u1", 8).tobytes() != b"brio-mot":

@@ -71,6 +71,25 @@ class Results(unittest.TestCase):
         with self.assertRaises(brio.Error):
             brio.Run("/nowhere")
 
+    def test_motion_that_is_cut_short(self):
+        """Of a run that has just begun, or whose disk was full: the instants that are whole."""
+        with tempfile.TemporaryDirectory() as folder:
+            brio.run("cloth", os.path.join(folder, "out"), set={"time.end": 0.1})
+            file = os.path.join(folder, "out", "motion.bin")
+            with open(file, "rb") as old:
+                data = old.read()
+            count = len(brio.Run(os.path.dirname(file)).times)
+            for size in (0, 1, 63, 64, 500, len(data) - 1):
+                with open(file, "wb") as new:
+                    new.write(data[:size])
+                if size < 1000:
+                    with self.assertRaises(brio.Error):
+                        brio.Run(os.path.dirname(file))
+                else:
+                    run = brio.Run(os.path.dirname(file))
+                    self.assertEqual(len(run["cloth"]), count - 1)
+                    self.assertTrue(np.isfinite(run["cloth"][:]).all())
+
     def test_table_of_a_run_that_has_not_ended(self):
         """The last row may be half written, in the middle of a number."""
         with tempfile.TemporaryDirectory() as folder:
