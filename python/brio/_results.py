@@ -195,9 +195,9 @@ class Run:
         count = (len(data) - head) // size  # a frame that is not whole is left out
         self._frames = data[head : head + count * size].reshape(count, size)
         self.times: np.ndarray = np.ascontiguousarray(self._frames[:, :8]).view("<f8").ravel()  #: s
-        self._trajectories = {
-            part.name: Trajectory(self, part, offset) for part, offset in zip(self._parts, offsets)
-        }
+        self._trajectories: Dict[str, Trajectory] = {}
+        for part, offset in zip(self._parts, offsets):  # bodies first: they keep their names
+            self._trajectories.setdefault(part.name, Trajectory(self, part, offset))
 
     @property
     def bodies(self) -> List[str]:

@@ -71,6 +71,22 @@ class Results(unittest.TestCase):
         with self.assertRaises(brio.Error):
             brio.Run("/nowhere")
 
+    def test_a_body_and_an_obstacle_of_the_same_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mesh = os.path.join(folder, "floor.obj")
+            with open(mesh, "w") as file:
+                file.write("v 0 -5 0\nv 0 -5 1\nv 1 -5 0\nf 1 2 3\n")
+            scene = {
+                "time": {"h": 0.01, "end": 0.05},
+                "contact": {"type": "ipc"},
+                "bodies": [{"name": "thing", "shape": {"type": "grid"}, "material": "cotton"}],
+                "obstacles": [{"type": "mesh", "name": "thing", "mesh": mesh}],
+            }
+            run = brio.Run(brio.run(scene, os.path.join(folder, "out")))
+            self.assertEqual((run.bodies, run.obstacles), (["thing"], ["thing"]))
+            with brio.load(scene) as sim:
+                self.assertEqual(run["thing"].shape[1:], sim.positions("thing").shape)
+
     def test_motion_that_is_cut_short(self):
         """Of a run that has just begun, or whose disk was full: the instants that are whole."""
         with tempfile.TemporaryDirectory() as folder:
