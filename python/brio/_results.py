@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import html
 import json
+import operator
 import os
 import pathlib
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
@@ -128,7 +129,7 @@ class Trajectory:
         if isinstance(index, slice):
             chosen = [self._at(k) for k in range(*index.indices(len(self)))]
             return np.stack(chosen) if chosen else np.zeros((0, *self.shape[1:]))
-        k = int(index)
+        k = operator.index(index)
         if not -len(self) <= k < len(self):
             raise IndexError(f"there is no instant {k}; there are {len(self)}")
         return self._at(k % len(self))

@@ -68,6 +68,8 @@ class Results(unittest.TestCase):
                 run["c"]
             with self.assertRaises(IndexError):
                 run["a"][11]
+            with self.assertRaises(TypeError):
+                run["a"][1.9]  # not instant 1
         with self.assertRaises(brio.Error):
             brio.Run("/nowhere")
 
