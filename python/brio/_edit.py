@@ -53,13 +53,15 @@ class Edit(Builder):
         """Applies the changes; the end of a ``with`` block does it."""
         sim, error = self._sim, CError()
         sim._no_views()
-        status = sim._call(lib.brio_sim_commit, self._live(), byref(error))
+        handle = sim._alive()
+        handle.kept = [*(handle.kept or ()), *self._kept]  # first: Ctrl-C may follow the call
+        try:
+            status = sim._call(lib.brio_sim_commit, self._live(), byref(error))
+        finally:
+            if sim._renewed():
+                self._pointer = None
         if status:
             raise error_of(status, error)
-        self._pointer = None
-        handle = sim._alive()
-        handle.kept = [*(handle.kept or ()), *self._kept]
-        sim._renewed()
 
     def sim(self, *_: Any, **__: Any) -> Sim:
         raise Error("an edit changes its simulation: commit it")

@@ -900,14 +900,14 @@ class Sim:
         """Restores a checkpoint of the same scene; the simulation continues from there to the
         same bits."""
         error = CError()
-        edited = lib.brio_checkpoint_has_bodies(os.fsencode(file)) > 0
-        if edited:
+        if lib.brio_checkpoint_has_bodies(os.fsencode(file)) > 0:
             self._no_views()
-        status = self._call(lib.brio_sim_restore, os.fsencode(file), byref(error))
+        try:
+            status = self._call(lib.brio_sim_restore, os.fsencode(file), byref(error))
+        finally:
+            self._renewed()
         if status:
             raise error_of(status, error)
-        if edited:
-            self._renewed()
 
     # ---- editing -------------------------------------------------------------------------------
 
@@ -920,11 +920,16 @@ class Sim:
                 " edit makes it again: drop them first, or keep copies"
             )
 
-    def _renewed(self) -> None:
-        handle = self._alive()
+    def _renewed(self) -> bool:
+        """After a call that may replace the system, also one that Ctrl-C followed: whether it
+        did."""
+        handle = self._handle
+        if handle is None or lib.brio_sim_system(handle.pointer) == self._system:
+            return False
         handle.edition += 1
         self._driven = set()
         self._look(handle)
+        return True
 
     def edit(self) -> "Edit":
         """Changes of bodies, obstacles, pins, rods and forces, all at once at the end of a ``with``
@@ -981,13 +986,13 @@ class Sim:
             raise ValueError(f"positions: expected an array of shape ({count}, 3), got {x.shape}")
         if number not in self._driven:
             self._no_views()
-        error = CError()
-        status = self._call(lib.brio_sim_move_obstacle_to, number, x.ctypes, byref(error))
+        driven, error = self._driven | {number}, CError()
+        try:
+            status = self._call(lib.brio_sim_move_obstacle_to, number, x.ctypes, byref(error))
+        finally:
+            self._renewed()
         if status:
             raise error_of(status, error)
-        driven = self._driven | {number}
-        if lib.brio_sim_system(self._alive().pointer) != self._system:
-            self._renewed()
         self._driven = driven
 
     def note_contacts(self, most: int = 256) -> None:

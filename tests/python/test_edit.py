@@ -1,7 +1,9 @@
 """Editing a simulation that runs."""
+import gc
 import os
 import tempfile
 import unittest
+from unittest import mock
 
 import brio
 import numpy as np
@@ -41,6 +43,35 @@ class Edits(unittest.TestCase):
         sim.step(5)
         with sim.edit() as edit:
             self.assertEqual(edit.body(TWO + [2, 0.3, 0], tets=TETS, material=MATERIAL), 0)
+
+    def test_interrupted(self):
+        """Ctrl-C while the library works is raised when it has returned: the edit is made."""
+
+        def interrupted(function, *arguments):
+            original(function, *arguments)
+            raise KeyboardInterrupt
+
+        sim, calls, original = scene(), [], brio._callbacks.call
+        state = sim.snapshot()
+        edit = sim.edit()
+        edit.body(TWO + [0, 0.3, 0], tets=TETS, material=MATERIAL, name="two")
+        edit.force("function", function=lambda x, v, t: calls.append(t) or np.zeros(x.shape))
+        with mock.patch.object(brio._callbacks, "call", interrupted):
+            with self.assertRaises(KeyboardInterrupt):
+                edit.commit()
+        del edit
+        gc.collect()
+        self.assertEqual(sim.bodies, ["one", "two"])
+        self.assertEqual(sim.positions("two").shape, TWO.shape)
+        with self.assertRaisesRegex(brio.Error, "before an edit"):
+            sim.restore(state)
+        sim.step(2)
+        self.assertGreater(len(calls), 0)
+        with mock.patch.object(brio._callbacks, "call", interrupted):
+            with self.assertRaises(KeyboardInterrupt):
+                sim.move_obstacle("plate", PLATE)  # makes the simulation again
+        sim.step()
+        self.assertEqual(len(sim.triangles("two")), 6)
 
     def test_refused_or_left(self):
         sim = scene()
