@@ -137,9 +137,11 @@ def execute(
             bar.update(int(percent.group(1)) / 100, words)
 
     try:
-        pid, wait = start(arguments, out_end, err_end)
-        os.close(out_end)
-        os.close(err_end)
+        try:
+            pid, wait = start(arguments, out_end, err_end)
+        finally:
+            os.close(out_end)
+            os.close(err_end)
         try:
             printed, said = _read([out, err], hear)
         except KeyboardInterrupt:

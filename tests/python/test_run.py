@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 import brio
 import numpy as np
@@ -160,6 +161,17 @@ class Runs(unittest.TestCase):
         self.assertTrue(os.path.exists(self.at("compared/report.html")))
         with self.assertRaisesRegex(brio.Error, "there is no scene"):
             brio.compare("no-such-scene", ["bdf2"])
+
+    def test_failed_commands_leave_no_files_open(self):
+        def count():
+            return len(os.listdir("/proc/self/fd"))
+
+        before = count()
+        with mock.patch.object(brio._command, "find_program", lambda library: None):
+            for _ in range(3):
+                with self.assertRaisesRegex(brio.Error, "was not found"):
+                    brio.command("list")
+        self.assertEqual(count(), before)
 
     def test_module(self):
         import sys
