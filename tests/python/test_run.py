@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -161,6 +162,15 @@ class Runs(unittest.TestCase):
         self.assertTrue(os.path.exists(self.at("compared/report.html")))
         with self.assertRaisesRegex(brio.Error, "there is no scene"):
             brio.compare("no-such-scene", ["bdf2"])
+
+    def test_without_a_standard_error(self):
+        """As in programs without a console."""
+        closed = open(os.devnull, "w")
+        closed.close()
+        for stream in (None, closed, object()):
+            with mock.patch.object(sys, "stderr", stream), brio.load("cloth") as sim:
+                sim.step(2)
+                self.assertIn("[Hairer1996", brio.command("cite", "bdf2"))
 
     def test_failed_commands_leave_no_files_open(self):
         def count():
