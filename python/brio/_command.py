@@ -5,6 +5,7 @@ them registered, and runs the commands that are inside of the package's library.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -69,9 +70,10 @@ def _fork(arguments: List[str], out: int, err: int) -> Tuple[int, Callable[[], i
             ),
             Status.ERROR_UNSUPPORTED,
         )
-    sys.stdout.flush()
-    sys.stderr.flush()
-    words = [b"brio", *(one.encode() for one in arguments)]
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # there may be none
+            stream.flush()
+    words = [b"brio", *map(os.fsencode, arguments)]
     argv = (ctypes.c_char_p * (len(words) + 1))(*words, None)
     pid = os.fork()
     if pid:

@@ -3,6 +3,7 @@ comparing."""
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -171,6 +172,16 @@ class Runs(unittest.TestCase):
             with mock.patch.object(sys, "stderr", stream), brio.load("cloth") as sim:
                 sim.step(2)
                 self.assertIn("[Hairer1996", brio.command("cite", "bdf2"))
+                with mock.patch.object(brio._forces, "plugins", ["a plug-in"]):  # forks
+                    self.assertIn("[Hairer1996", brio.command("cite", "bdf2"))
+
+    def test_names_of_files_that_are_not_utf8(self):
+        """Python has them with surrogates."""
+        scene = os.fsdecode(os.fsencode(self.at("")) + b"caf\xe9.yaml")
+        shutil.copy(os.path.join(ROOT, "scenes", "cloth.yaml"), scene)
+        for copied in ([], ["a plug-in"]):  # in the program, and in a copy of this process
+            with mock.patch.object(brio._forces, "plugins", copied):
+                self.assertIn("vertices", brio.command("check", scene))
 
     def test_failed_commands_leave_no_files_open(self):
         def count():
