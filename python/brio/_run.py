@@ -196,7 +196,8 @@ def command(*arguments: Any, progress: Optional[bool] = None) -> str:
     code, text, words = execute([str(one) for one in arguments], progress)
     if code:
         raise Error(
-            words or f"brio {arguments[0]} failed", _STATUS_OF.get(code, Status.ERROR_INPUT)
+            words or f"{' '.join(['brio', *map(str, arguments[:1])])} failed",
+            _STATUS_OF.get(code, Status.ERROR_INPUT),
         )
     return text
 

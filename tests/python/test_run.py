@@ -175,6 +175,11 @@ class Runs(unittest.TestCase):
                 with mock.patch.object(brio._forces, "plugins", ["a plug-in"]):  # forks
                     self.assertIn("[Hairer1996", brio.command("cite", "bdf2"))
 
+    def test_no_command(self):
+        """The program prints its help, with the exit code 2."""
+        with self.assertRaisesRegex(brio.Error, "^brio failed$"):
+            brio.command()
+
     def test_names_of_files_that_are_not_utf8(self):
         """Python has them with surrogates."""
         scene = os.fsdecode(os.fsencode(self.at("")) + b"caf\xe9.yaml")
