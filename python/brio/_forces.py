@@ -147,6 +147,8 @@ def law(
 
             def fill() -> None:
                 found = slot.function(np.ctypeslib.as_array(gap, (count,)).copy(), kappa, dhat)
+                if found is None or len(found) != 3:
+                    raise ValueError(f'law "{name}" did not return three values: b, b\' and b\'\'')
                 for array, values in zip(into, found):
                     array[:] = values
 
