@@ -30,12 +30,15 @@ def _fill(function: Callable[..., Any], potential: bool, c: Any) -> float:
     x = np.ctypeslib.as_array(c.x, (c.count, 3)).copy()
     if not potential:
         v = np.ctypeslib.as_array(c.v, (c.count, 3)).copy()
-        np.ctypeslib.as_array(c.force, (c.count, 3))[:] = function(x, v, c.time)
+        found = function(x, v, c.time)
+        if found is None:  # which numpy takes for NaN
+            raise ValueError(f"the force returned None: expected an array of shape {x.shape}")
+        np.ctypeslib.as_array(c.force, (c.count, 3))[:] = found
         return 0.0
     value, gradient, *more = function(x, c.time)
     if c.force:
         np.ctypeslib.as_array(c.force, (c.count, 3))[:] = -np.asarray(gradient)
-    if c.hessian and more:
+    if c.hessian and more and more[0] is not None:
         found = np.asarray(more[0])[:, _ROWS, _COLUMNS]
         np.ctypeslib.as_array(c.hessian, (c.count, 6))[:] = found
     return float(value)

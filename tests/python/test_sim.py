@@ -383,6 +383,17 @@ class Building(unittest.TestCase):
         self.assertLess(honey.ledger().added, -0.1)
         self.assertLess(abs(honey.ledger().remainder), 1e-9)
 
+        def no_hessian(x, time):
+            return (*written(x, time)[:2], None)
+
+        one = build(type="function", function=no_hessian, potential=True)
+        one.step(10)
+        np.testing.assert_allclose(one.positions(), sims[0].positions(), rtol=1e-6)
+        self.assertEqual(one.hessian.shape, (12, 12))
+        for forgot in (dict(function=lambda x, v, t: None), dict(function=lambda x, v, t: x[:2])):
+            with self.assertRaises(ValueError):
+                build(type="function", **forgot).step()
+
         def wrong(x, v, time):
             raise KeyError("no")
 
