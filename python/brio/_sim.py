@@ -1023,11 +1023,11 @@ class Sim:
         arrays = out or (np.empty(shape, dtype), np.empty(shape, dtype))
         kind = arrays[0].dtype
         if kind not in (np.float32, np.float64) or any(
-            a.shape != shape or a.dtype != kind or not a.flags.c_contiguous for a in arrays
+            a.shape != shape or a.dtype != kind or not a.flags.carray for a in arrays
         ):
             raise ValueError(
-                f"out: expected two contiguous arrays of shape {shape} in single or double"
-                " precision"
+                f"out: expected two contiguous, writeable arrays of shape {shape} in single or"
+                " double precision"
             )
         buffers = CVertexBuffers()
         ends = ("position_float", "normal_float") if kind == np.float32 else ("position", "normal")

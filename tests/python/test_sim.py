@@ -123,6 +123,14 @@ class Arrays(unittest.TestCase):
         frozen.flags.writeable = False
         with self.assertRaises(ValueError):
             self.sim.positions(out=frozen)
+        with brio.load("cloth") as cloth:
+            x, normals = cloth.draw("cloth")
+            x.flags.writeable = False
+            before = x.copy()
+            cloth.step()
+            with self.assertRaisesRegex(ValueError, "writeable"):
+                cloth.draw("cloth", out=(x, normals))
+            np.testing.assert_array_equal(x, before)
         with self.assertRaisesRegex(ValueError, "three numbers"):
             self.sim.set_gravity([1, 2])
         with self.assertRaisesRegex(brio.Error, "there is no body 'cloth'; there are: rope"):
