@@ -72,11 +72,13 @@ __all__ = [
 
 
 def _plain(value: Any) -> Any:
-    """What json does not know: arrays and numbers of numpy."""
+    """What json does not know: arrays and numbers of numpy, maps that are no dict."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     raise TypeError(f"a scene holds numbers, texts, lists and maps, not {type(value).__name__}")
 
 

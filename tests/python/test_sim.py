@@ -3,6 +3,7 @@ import gc
 import os
 import tempfile
 import threading
+import types
 import unittest
 
 import brio
@@ -59,7 +60,15 @@ class Loading(unittest.TestCase):
             with open(file, "w") as text:
                 json.dump(ROPE, text)
             ends = []
-            for sim in (brio.load(ROPE), brio.parse(json.dumps(ROPE)), brio.load(file)):
+            frozen = types.MappingProxyType(
+                {**ROPE, "bodies": [types.MappingProxyType(body) for body in ROPE["bodies"]]}
+            )
+            for sim in (
+                brio.load(ROPE),
+                brio.load(frozen),
+                brio.parse(json.dumps(ROPE)),
+                brio.load(file),
+            ):
                 sim.step(5)
                 ends.append(sim.q.tobytes())
         self.assertEqual(len(set(ends)), 1)
