@@ -53,6 +53,30 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
     return np.ascontiguousarray(found, dtype=np.int32)
 
 
+def _numbers(given: Any, what: str) -> np.ndarray:
+    """Integers, one or several; the library knows which of them there are."""
+    found = np.atleast_1d(np.asarray(given))
+    if found.size == 0:
+        return np.zeros(0, np.int32)
+    kept = found.astype(np.int32) if np.issubdtype(found.dtype, np.integer) else None
+    if kept is None or found.ndim != 1 or (kept != found).any():
+        raise ValueError(
+            f"{what}: expected integers in an array of shape (n,), got {found.dtype} of shape"
+            f" {found.shape}"
+        )
+    return kept
+
+
+def _rows(given: Any, width: int, what: str) -> np.ndarray:
+    """Rows of so many numbers; none is fine."""
+    found = np.ascontiguousarray(given, dtype=np.float64)
+    if found.size == 0:
+        return np.zeros((0, width))
+    if found.ndim != 2 or found.shape[1] != width:
+        raise ValueError(f"{what}: expected an array of shape (n, {width}), got {found.shape}")
+    return found
+
+
 _INTERPOLATIONS = {"linear": 0, "cubic": 1, "monotone": 2}
 
 
@@ -79,7 +103,7 @@ def _script(
         script.sequence = ctypes.pointer(sequence)
         setattr(script, "_frames", (x, t, sequence))  # kept alive until C has copied it
     if poses is not None:
-        rows = np.ascontiguousarray(poses, dtype=np.float64).reshape(-1, 11)
+        rows = _rows(poses, 11, "poses")
         script.pose_count, script.poses = len(rows), rows.ctypes.data
         setattr(script, "_poses", rows)
     if formula is not None:
@@ -497,12 +521,8 @@ class Builder:
         definition.values[:] = field_values(
             lib.brio_force_fields(type.encode()), values, f"force {type}"
         )[:]
-        chosen = np.ascontiguousarray(np.atleast_1d(bodies), dtype=np.int32)
-        corners = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
-        rows = [
-            np.ascontiguousarray(given, dtype=np.float64).reshape(-1, width)
-            for given, width in ((keys, 2), (path, 4))
-        ]
+        chosen, corners = _numbers(bodies, "bodies"), _numbers(vertices, "vertices")
+        rows = [_rows(keys, 2, "keys"), _rows(path, 4, "path")]
         texts = [formula] if isinstance(formula, str) else list(formula)
         if len(texts) > 3:
             raise ValueError(f"formula: expected one or three, got {len(texts)}")
@@ -515,7 +535,10 @@ class Builder:
         for i, text in enumerate(texts):
             definition.formula[i] = str(text).encode()
         if box is not None:
-            definition.box[:] = np.asarray(box, dtype=np.float64).ravel().tolist()
+            corner = np.asarray(box, dtype=np.float64)
+            if corner.size != 6:
+                raise ValueError(f"box: expected six numbers, got an array of shape {corner.shape}")
+            definition.box[:] = corner.ravel().tolist()
         if sphere is not None:
             definition.sphere[:] = [*vector(sphere[0], "sphere").tolist(), float(sphere[1])]
         if function is not None:
@@ -586,7 +609,7 @@ class Builder:
         """Springs from the vertices (or edges) of body a to the nearest points of body b; returns
         how many."""
         definition: CStitchDef = lib.brio_default_stitch()
-        chosen = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
+        chosen = _numbers(vertices, "vertices")
         (
             definition.a,
             definition.b,
