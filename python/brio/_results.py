@@ -96,7 +96,8 @@ class _Part:
 
 class Trajectory:
     """Positions of a body at every instant of a run: ``trajectory[k]`` is an array of n x 3,
-    ``trajectory[a:b]`` one of m x n x 3.
+    ``trajectory[a:b]`` one of m x n x 3. The vertices are those that are drawn: of tets, those of
+    the surface only, so that their numbers differ from those in ``Sim.positions``.
 
     The file stays where it is, mapped into memory: an instant is read when it is asked for.
     Positions are kept with 24 bits of the size of the body.

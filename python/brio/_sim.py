@@ -560,7 +560,7 @@ class Sim:
     def step(
         self, count: int = 1, h: Optional[float] = None, progress: Optional[bool] = None
     ) -> None:
-        """Makes ``n`` steps with the scene's step size or with ``h`` seconds.
+        """Makes ``count`` steps with the scene's step size or with ``h`` seconds.
 
         If it takes long, a bar shows how far it is: in notebooks and on terminals, or as
         ``progress`` says.
