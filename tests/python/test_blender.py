@@ -1,4 +1,5 @@
 """The add-on for Blender, as far as it needs no Blender: scene files, process, frames, messages."""
+import importlib
 import json
 import os
 import struct
@@ -6,7 +7,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -15,6 +18,7 @@ root = os.environ.get("BRIO_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.p
 program = os.environ.get("BRIO_PROGRAM") or os.path.join(root, "build", "brio")
 sys.path.insert(0, os.path.join(root, "integrations", "blender"))
 
+import brio_blender  # noqa: E402
 from brio_blender.core import cache, messages, pc2, presets, process, scene, space  # noqa: E402
 
 
@@ -464,6 +468,68 @@ class Program(Case):
                 process.find_program(os.path.join(self.folder, "brio"))
         finally:
             os.environ["PATH"] = path
+
+
+def stand_in():
+    """As much of bpy as the add-on's modules need to be imported, and a bake to be started."""
+    nothing = types.SimpleNamespace
+    bpy = types.ModuleType("bpy")
+    bpy.props = types.ModuleType("bpy.props")
+    for kind in ("Bool", "Enum", "Float", "FloatVector", "Int", "Pointer", "String"):
+        setattr(bpy.props, kind + "Property", lambda **_: None)
+    bpy.types = nothing(**{name: type(name, (), {}) for name in (
+        "Operator", "Panel", "PropertyGroup", "AddonPreferences")})
+    bpy.app = nothing(tempdir=tempfile.gettempdir(), background=False,
+                      handlers=nothing(persistent=lambda function: function, load_pre=[]))
+    bpy.path = nothing(basename=os.path.basename, abspath=lambda path: path)
+    bpy.data = nothing(filepath="", scenes={}, objects={})
+    return bpy
+
+
+class AddOn(Case):
+    """The modules that talk to Blender, where it does not matter what it answers."""
+
+    def setUp(self):
+        super().setUp()
+        self.bpy = stand_in()
+        modules = {"bpy": self.bpy, "bpy.props": self.bpy.props}
+        for patch in (unittest.mock.patch.dict(sys.modules, modules),
+                      unittest.mock.patch.dict(vars(brio_blender))):
+            patch.start()
+            self.addCleanup(patch.stop)  # forgets the modules that were imported meanwhile
+        self.job, self.operators, self.sample = (
+            importlib.import_module("brio_blender." + name)
+            for name in ("job", "operators", "sample"))
+        self.scene = types.SimpleNamespace(
+            name="Scene", objects={}, brio=types.SimpleNamespace(
+                folder=os.path.join(self.folder, "cache"), error="", warning="", status="",
+                progress=0))
+        self.bpy.data.scenes["Scene"] = self.scene
+        self.removed = []
+        self.context = types.SimpleNamespace(
+            scene=self.scene, object=None, window=None,
+            window_manager=types.SimpleNamespace(windows=[],
+                                                 event_timer_remove=self.removed.append))
+
+    def begin(self, pieces):
+        with unittest.mock.patch.object(self.job.Job, "_bake", lambda *_: pieces):
+            return self.job.start(self.context, "BAKE")
+
+    def test_a_bake_ends_with_any_exception(self):
+        """Otherwise no other could be started."""
+        def pieces():
+            yield "piece"
+            raise RuntimeError("something of Blender")
+
+        self.begin(pieces())
+        operator = self.operators.BRIO_OT_bake()
+        operator.report = lambda kind, text: None
+        event = types.SimpleNamespace(type="TIMER")
+        with unittest.mock.patch("traceback.print_exc"):
+            self.assertEqual(operator.modal(self.context, event), {"CANCELLED"})
+        self.assertFalse(self.job.is_running())
+        self.assertEqual(len(self.removed), 1)  # the timer
+        self.assertIn("RuntimeError: something of Blender", self.scene.brio.error)
 
 
 if __name__ == "__main__":

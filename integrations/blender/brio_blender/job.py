@@ -6,6 +6,7 @@ a second or, without a window, in a loop. One bake runs at a time.
 import os
 import re
 import time
+import traceback
 
 import bpy
 
@@ -169,6 +170,10 @@ class Job:
             self._fail([messages.Message([], str(problem))])
         except ReferenceError:  # an undo, while frames were looked at
             self._fail([messages.Message([], "the scene was changed meanwhile: bake again")])
+        except Exception as problem:  # of Blender, or a mistake here: it has ended
+            traceback.print_exc()
+            self._fail([messages.Message([], "%s: %s (the console has more)" %
+                                         (type(problem).__name__, problem))])
         return not self.ended
 
     def _fail(self, found):
