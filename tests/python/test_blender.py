@@ -505,7 +505,7 @@ class AddOn(Case):
                 folder=os.path.join(self.folder, "cache"), error="", warning="", status="",
                 progress=0))
         self.bpy.data.scenes["Scene"] = self.scene
-        self.removed = []
+        self.event, self.removed = types.SimpleNamespace(type="TIMER"), []
         self.context = types.SimpleNamespace(
             scene=self.scene, object=None, window=None,
             window_manager=types.SimpleNamespace(windows=[],
@@ -524,12 +524,29 @@ class AddOn(Case):
         self.begin(pieces())
         operator = self.operators.BRIO_OT_bake()
         operator.report = lambda kind, text: None
-        event = types.SimpleNamespace(type="TIMER")
         with unittest.mock.patch("traceback.print_exc"):
-            self.assertEqual(operator.modal(self.context, event), {"CANCELLED"})
+            self.assertEqual(operator.modal(self.context, self.event), {"CANCELLED"})
         self.assertFalse(self.job.is_running())
         self.assertEqual(len(self.removed), 1)  # the timer
         self.assertIn("RuntimeError: something of Blender", self.scene.brio.error)
+
+    def test_scene_renamed_during_the_bake(self):
+        for problem, ends in ((None, {"FINISHED"}), (OSError("no room"), {"CANCELLED"})):
+            def pieces(problem=problem):
+                yield "wait"
+                yield "wait"
+                if problem:
+                    raise problem
+
+            self.bpy.data.scenes["Scene"] = self.scene
+            self.begin(pieces())
+            operator = self.operators.BRIO_OT_bake()
+            operator.report = lambda kind, text: None
+            self.assertEqual(operator.modal(self.context, self.event), {"PASS_THROUGH"})
+            del self.bpy.data.scenes["Scene"]
+            self.assertEqual(operator.modal(self.context, self.event), {"PASS_THROUGH"})
+            self.assertEqual(operator.modal(self.context, self.event), ends)
+            self.assertFalse(self.job.is_running())
 
 
 if __name__ == "__main__":

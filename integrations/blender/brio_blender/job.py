@@ -139,13 +139,16 @@ class Job:
         self.cache = cache_of(context.scene)
         self.run = None
         self.cancelled = self.ended = self.failed = False
-        self.said = ""
         self.pieces = {"BAKE": self._bake, "RESUME": self._resume,
                        "HERE": self._here}[mode](context)
 
     @property
     def scene(self):
         return bpy.data.scenes.get(self.scene_name)
+
+    def said(self, kind="status"):
+        """What stands in the panel of its scene, which may have been renamed or removed."""
+        return getattr(self.scene.brio, kind) if self.scene else ""
 
     def tell(self, fraction, text):
         scene = self.scene
