@@ -10,6 +10,7 @@ import time
 import types
 import unittest
 import unittest.mock
+import urllib.parse
 
 import numpy as np
 
@@ -529,6 +530,16 @@ class AddOn(Case):
         self.assertFalse(self.job.is_running())
         self.assertEqual(len(self.removed), 1)  # the timer
         self.assertIn("RuntimeError: something of Blender", self.scene.brio.error)
+
+    def test_report_in_a_folder_of_any_name(self):
+        self.scene.brio.folder = os.path.join(self.folder, "50 % #2 ü")
+        work = self.job.cache_of(self.scene)
+        report = os.path.join(work.begin(1, 6), "out", "report.html")
+        work.save()
+        with unittest.mock.patch("webbrowser.open") as opened:
+            self.operators.BRIO_OT_open_report().execute(self.context)
+        url = urllib.parse.urlsplit(opened.call_args[0][0])
+        self.assertEqual(urllib.parse.unquote(url.path), report)
 
     def test_scene_renamed_during_the_bake(self):
         for problem, ends in ((None, {"FINISHED"}), (OSError("no room"), {"CANCELLED"})):

@@ -1,6 +1,7 @@
 """Operators: roles, bake, resume, cancel, free, intersections, report."""
 import json
 import os
+import pathlib
 import tempfile
 import time
 import webbrowser
@@ -275,7 +276,7 @@ class BRIO_OT_open_report(bpy.types.Operator):
 
     def execute(self, context):
         path = os.path.join(job.cache_of(context.scene).results(), "report.html")
-        webbrowser.open("file://" + path.replace(os.sep, "/"))
+        webbrowser.open(pathlib.Path(path).as_uri())
         return {"FINISHED"}
 
 
