@@ -541,6 +541,18 @@ class AddOn(Case):
         url = urllib.parse.urlsplit(opened.call_args[0][0])
         self.assertEqual(urllib.parse.unquote(url.path), report)
 
+    def test_what_may_move(self):
+        """All frames are looked at where the place of an object may change."""
+        def thing(**given):
+            return types.SimpleNamespace(**{"parent": None, "animation_data": None,
+                                            "constraints": [], "rigid_body": None, **given})
+
+        rig = thing()  # its bones follow others by constraints
+        self.assertFalse(self.sample._may_move(thing()))
+        for given in ({"parent": rig}, {"animation_data": 1}, {"constraints": [1]},
+                      {"rigid_body": 1}):
+            self.assertTrue(self.sample._may_move(thing(**given)), given)
+
     def test_scene_renamed_during_the_bake(self):
         for problem, ends in ((None, {"FINISHED"}), (OSError("no room"), {"CANCELLED"})):
             def pieces(problem=problem):

@@ -225,12 +225,9 @@ class Sampler:
 
 
 def _may_move(thing):
-    """Whether the place of an object may change in time."""
-    while thing:
-        if thing.animation_data or thing.constraints:
-            return True
-        thing = thing.parent
-    return False
+    """Whether the place of an object may change in time. A parent may move it without animation
+    of its own: by a bone with constraints, or by vertices that modifiers or shape keys move."""
+    return bool(thing.parent or thing.animation_data or thing.constraints or thing.rigid_body)
 
 
 def settings_of(scene, frames, sampler):
