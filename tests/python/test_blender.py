@@ -384,6 +384,26 @@ class Bakes(Case):
         self.assertFalse(os.path.exists(os.path.join(work.folder, cache.BEFORE)))
         self.assertFalse(work.restore())
 
+    def test_from_a_frame_with_other_bodies(self):
+        """It says so, and the bake stays as it was."""
+        flag = cloth("Flag")
+        flag.points = flag.points + [0, 1, 0]
+        work, _ = self.bake([cloth(), flag])
+        work.finish("baked")
+        counts = [(body.name, len(body.points)) for body in (cloth(), flag)]
+        for now, words in ((counts[:1], r"\(Flag\): press Bake"),
+                           (counts + [("New", 8)], r"\(New\): press Bake"),
+                           ([("Cloth", 5), counts[1]], r"\(Cloth\): press Bake"),
+                           (counts[::-1], "this bake: press Bake")):
+            work.begin(1, 6, *work.checkpoint(3))
+            with self.assertRaisesRegex(ValueError, words):
+                work.set_bodies([(name, count, [np.eye(4)]) for name, count in now])
+                work.open()
+            self.assertTrue(work.restore())
+            self.assertEqual((work.data["state"], work.read), ("baked", 7))
+        work.begin(1, 6)
+        work.set_bodies([("New", 8, [np.eye(4)])])
+
     def test_cancel_and_resume(self):
         """Cancelled, it ends with a checkpoint; the rest leads to the same bits."""
         long = self.settings(frames=40, quality="film")
