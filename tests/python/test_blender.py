@@ -481,6 +481,10 @@ class Program(Case):
         try:
             os.environ["PATH"] = os.path.dirname(program)
             self.assertEqual(process.find_program(), program)
+            near = os.path.relpath(program)
+            self.assertEqual(process.find_program(near), program)
+            os.environ["PATH"] = os.path.dirname(near)
+            self.assertEqual(process.find_program(), program)
             os.environ["PATH"] = ""
             self.assertEqual(process.find_program("", os.path.dirname(program)), program)
             with self.assertRaisesRegex(process.NotFound, "preferences"):
