@@ -474,6 +474,11 @@ class Bakes(Case):
 
 
 class Program(Case):
+    def test_takes_too_long(self):
+        path = scene.write(self.folder, self.settings(frames=100000), [soft()])
+        with self.assertRaisesRegex(OSError, "brio run took more than 0.2 s"):
+            process.run(program, "run", path, "-o", "out", cwd=self.folder, seconds=0.2)
+
     def test_found(self):
         self.assertEqual(process.find_program(program), program)
         self.assertEqual(process.find_program(os.path.dirname(program)), program)

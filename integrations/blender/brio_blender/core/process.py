@@ -35,9 +35,14 @@ def find_program(preferred="", folder=""):
 
 
 def run(program, *arguments, cwd=None, seconds=600):
-    """Runs the program to its end: (exit code, standard output, standard error)."""
-    done = subprocess.run([program, *arguments], cwd=cwd, capture_output=True, timeout=seconds,
-                          check=False, encoding="utf-8", errors="replace")
+    """Runs the program to its end: (exit code, standard output, standard error). An OSError if
+    that takes too long."""
+    try:
+        done = subprocess.run([program, *arguments], cwd=cwd, capture_output=True, timeout=seconds,
+                              check=False, encoding="utf-8", errors="replace")
+    except subprocess.TimeoutExpired:
+        raise TimeoutError("brio %s took more than %g s, and was ended" %
+                           (arguments[0], seconds)) from None
     return done.returncode, done.stdout, done.stderr
 
 
