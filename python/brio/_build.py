@@ -167,7 +167,7 @@ class Builder:
             raise Error("gravity must be finite")
         lib.brio_builder_gravity(self._pointer, g.ctypes)
         self._counts: list = []
-        self._obstacles = 0
+        self._obstacles: List[bool] = []  # False: removed, its number is free
         self._dampings: List[CDamping] = []
         self._kept: list = []  # what C calls
 
@@ -352,8 +352,15 @@ class Builder:
     def _meets(self, function: Any, name: Optional[str], *arguments: Any) -> int:
         """Adds an obstacle and returns its number."""
         self._call(function, name.encode() if name else None, *arguments)
-        self._obstacles += 1
-        return -self._obstacles
+        return self._obstacle_number()
+
+    def _obstacle_number(self) -> int:
+        """That of an obstacle that was just added: the lowest that is free."""
+        if False not in self._obstacles:
+            self._obstacles.append(False)
+        number = self._obstacles.index(False)
+        self._obstacles[number] = True
+        return -1 - number
 
     def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> int:
         """A plane; vertices stay on the side of its normal. Returns its number."""
@@ -471,8 +478,7 @@ class Builder:
         if script is not None:
             definition.script = ctypes.cast(ctypes.pointer(script), c_void_p)
         self._call(lib.brio_builder_obstacle, byref(definition))
-        self._obstacles += 1
-        return -self._obstacles
+        return self._obstacle_number()
 
     def damping(self, type: str, **values: Any) -> None:
         """A damping model ("rayleigh", ...: docs/integrators.md) with its values; several act

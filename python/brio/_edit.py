@@ -30,7 +30,7 @@ class Edit(Builder):
         self._pointer, self._sim = pointer.value, sim
         self._counts = [sim.vertices(i) for i in range(len(sim.bodies))]
         self._kept: list = []
-        self._obstacles = len(sim.obstacles)
+        self._obstacles = [bool(name) for name in sim.obstacles]
         self._dampings = []
 
     def _name(self) -> str:
@@ -73,7 +73,12 @@ class Edit(Builder):
         self._counts[number] = 0
 
     def remove_obstacle(self, obstacle: Body) -> None:
-        self._call(lib.brio_builder_remove_obstacle, self._sim._obstacle(obstacle))
+        """Removes an obstacle, by its name, its place in ``Sim.obstacles``, or the number that
+        adding it returned."""
+        added = isinstance(obstacle, int) and obstacle < 0  # maybe in this edit
+        number = -1 - int(obstacle) if added else self._sim._obstacle(obstacle)
+        self._call(lib.brio_builder_remove_obstacle, number)
+        self._obstacles[number] = False
 
     def remove_rod(self, body_a: int, vertex_a: int, body_b: int, vertex_b: int) -> None:
         self._call(lib.brio_builder_remove_rod, body_a, vertex_a, body_b, vertex_b)

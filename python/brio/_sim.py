@@ -949,7 +949,8 @@ class Sim:
 
     @property
     def obstacles(self) -> List[str]:
-        """Names of the obstacles, in order; "" for a removed one."""
+        """Names of the obstacles, in order; "" for a removed one. An obstacle is given by its
+        name, its index here, or the number that a ``Builder`` returned: -1 is the first."""
         self._alive()
         return [
             _text(lib.brio_obstacle_name(self._system, i))
@@ -960,8 +961,8 @@ class Sim:
         names = self.obstacles
         if isinstance(obstacle, str) and obstacle in names:
             return names.index(obstacle)
-        if not isinstance(obstacle, str) and 0 <= int(obstacle) < len(names):
-            return int(obstacle)
+        if not isinstance(obstacle, str) and -len(names) <= int(obstacle) < len(names):
+            return int(obstacle) if obstacle >= 0 else -1 - int(obstacle)
         raise Error(f"there is no obstacle {obstacle!r}; there are {names}")
 
     def obstacle_positions(self, obstacle: Body = 0) -> np.ndarray:
