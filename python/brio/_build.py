@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref, c_int, c_int64, c_void_p
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple, Union
 
 import numpy as np
 
@@ -167,6 +167,7 @@ class Builder:
             raise Error("gravity must be finite")
         lib.brio_builder_gravity(self._pointer, g.ctypes)
         self._counts: list = []
+        self._names: Set[str] = set()
         self._obstacles: List[bool] = []  # False: removed, its number is free
         self._dampings: List[CDamping] = []
         self._kept: list = []  # what C calls
@@ -234,7 +235,8 @@ class Builder:
             None,
         )
         definition: CBodyDef = lib.brio_default_body()
-        definition.name = (name or self._name()).encode()
+        name = name or self._name()
+        definition.name = name.encode()
         definition.mesh, definition.kind, definition.material = (
             ctypes.pointer(mesh),
             _KINDS[kind],
@@ -258,10 +260,15 @@ class Builder:
         number = c_int()
         self._call(lib.brio_builder_body, byref(definition), byref(number))
         self._counts[number.value : number.value + 1] = [len(x)]
+        self._names.add(name)
         return number.value
 
     def _name(self) -> str:
-        return f"body{len(self._counts)}"
+        """A name that no other body has."""
+        number = len(self._counts)
+        while f"body{number}" in self._names:
+            number += 1
+        return f"body{number}"
 
     def _vertices(self, body: int, vertices: Any) -> np.ndarray:
         if not 0 <= body < len(self._counts):

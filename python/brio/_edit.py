@@ -29,15 +29,10 @@ class Edit(Builder):
             raise error_of(status, error)
         self._pointer, self._sim = pointer.value, sim
         self._counts = [sim.vertices(i) for i in range(len(sim.bodies))]
+        self._names = set(sim.bodies)
         self._kept: list = []
         self._obstacles = [bool(name) for name in sim.obstacles]
         self._dampings = []
-
-    def _name(self) -> str:
-        number = len(self._counts)
-        while f"body{number}" in self._sim.bodies:
-            number += 1
-        return f"body{number}"
 
     def __enter__(self) -> "Edit":
         return self

@@ -44,6 +44,18 @@ class Edits(unittest.TestCase):
         with sim.edit() as edit:
             self.assertEqual(edit.body(TWO + [2, 0.3, 0], tets=TETS, material=MATERIAL), 0)
 
+    def test_names_of_bodies_without_one(self):
+        build = brio.Builder()
+        for name in ("body1", None, None):
+            build.body(TWO, tets=TETS, material=MATERIAL, name=name)
+        sim = build.sim(h=0.01)
+        self.assertEqual(sim.bodies, ["body1", "body2", "body3"])
+        with sim.edit() as edit:
+            edit.remove_body(0)
+            numbers = [edit.body(TWO, tets=TETS, material=MATERIAL) for _ in range(3)]
+        self.assertEqual(numbers, [0, 3, 4])
+        self.assertEqual(len(set(sim.bodies)), 5)
+
     def test_numbers_of_obstacles(self):
         """A new one takes the number of one that was removed; all calls take these numbers."""
         build = brio.Builder()
