@@ -27,11 +27,13 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
             " else of brio"
         )
     with _serial:
-        result = function(*arguments)
-        if _pending:
-            problem = _pending[0]
+        try:
+            result = function(*arguments)
+        finally:  # also where Ctrl-C follows the call: the next one starts without exceptions
+            problems = _pending[:]
             _pending.clear()
-            raise problem
+        if problems:
+            raise problems[0]
         return result
 
 

@@ -2,6 +2,7 @@
 out."""
 import tempfile
 import unittest
+from unittest import mock
 
 import brio
 import numpy as np
@@ -352,6 +353,26 @@ class Integrators(unittest.TestCase):
                 continue
             with self.assertRaisesRegex(kind, text):
                 sim.step()
+
+    def test_two_exceptions_of_a_call(self):
+        """Ctrl-C after an exception of a function of yours: the next call starts without either."""
+        sim, calls, step = brio.load("cloth"), [], brio._library.lib.brio_sim_step
+
+        def look(now):
+            calls.append(now)
+            if len(calls) == 1:
+                raise ZeroDivisionError
+
+        def interrupted(*arguments):
+            step(*arguments)
+            raise KeyboardInterrupt
+
+        sim.watch(look)
+        with mock.patch.object(brio._library.lib, "brio_sim_step", interrupted):
+            with self.assertRaises(KeyboardInterrupt):
+                sim.step()
+        sim.step()
+        self.assertGreater(len(calls), 1)
 
     def test_log_hook(self):
         heard = []
