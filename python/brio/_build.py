@@ -557,6 +557,7 @@ class Builder:
         if function is not None:
             called = function  # for the function below: it is not None
 
+            @_callbacks.entry
             def evaluate(_: Any, call: Any) -> float:
                 return force_call(called, potential, call)
 

@@ -44,6 +44,7 @@ def _fill(function: Callable[..., Any], potential: bool, c: Any) -> float:
     return float(value)
 
 
+@_callbacks.entry
 def force_call(function: Callable[..., Any], potential: bool, call: Any) -> float:
     """What C calls for a force in Python; after an exception nothing is a number, so that the step
     is undone."""
@@ -100,6 +101,7 @@ def force(
             return function
         slot, names = _Slot(function, signature), list(table)
 
+        @_callbacks.entry
         def evaluate(_: Any, raw: Any, call: Any) -> float:
             values: Dict[str, float] = dict(zip(names, raw[: len(names)]))
             return force_call(lambda *given: slot.function(*given, values), potential, call)
@@ -145,6 +147,7 @@ def law(
             return function
         slot = _Slot(function, unbounded)
 
+        @_callbacks.entry
         def evaluate(_: Any, kappa: float, dhat: float, count: int, gap: Any, *out: Any) -> None:
             into = [np.ctypeslib.as_array(one, (count,)) for one in out]
 

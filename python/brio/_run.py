@@ -137,7 +137,10 @@ def run(
     bar = Bar(False if hears else progress)  # type: ignore[arg-type]
 
     @ProgressFunction
-    def tell(_: Any, raw: Any) -> int:  # also lets Ctrl-C through, since Python looks for it here
+    @_callbacks.entry
+    def tell(_: Any, raw: Any) -> int:  # Python looks for Ctrl-C here
+        if problems:
+            return 1
         try:
             if bar.due():
                 at = raw.contents
@@ -155,7 +158,8 @@ def run(
 
     definition.progress = tell
     try:
-        status = _callbacks.call(lib.brio_run, byref(definition), byref(last), byref(error))
+        with _callbacks.keeping(problems):
+            status = _callbacks.call(lib.brio_run, byref(definition), byref(last), byref(error))
     finally:
         bar.close()
     if problems:

@@ -4,9 +4,11 @@ import inspect
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -150,6 +152,20 @@ class Runs(unittest.TestCase):
             brio.run("cloth", self.at("out"), progress=fail)
         with brio.open_run(self.at("out")) as sim:
             self.assertAlmostEqual(sim.time, 3 / 60)
+
+    def test_interrupted(self):
+        """Ctrl-C stops a run with a checkpoint. Python sees it when the library calls back."""
+        soon = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        soon.start()
+        with self.assertRaises(KeyboardInterrupt):
+            brio.run("cloth", self.at("out"), set={"time.end": 100})
+        soon.join()
+        result = brio.run(
+            "cloth", self.at("out"), set={"time.end": 100}, resume=True, progress=lambda now: True
+        )
+        self.assertFalse(result.completed)
+        self.assertLess(result.steps, 6000)
+        self.assertEqual(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
     def test_compare(self):
         table = brio.compare(
