@@ -87,6 +87,8 @@ def _script(
     if interpolation not in _INTERPOLATIONS:
         words = ", ".join(_INTERPOLATIONS)
         raise ValueError(f"interpolation: expected one of {words}, got {interpolation!r}")
+    if times is not None and frames is None:
+        raise ValueError("times: they are those of frames, which are missing")
     if frames is None and poses is None and formula is None:
         return None
     script: CScript = lib.brio_default_script()
@@ -595,6 +597,10 @@ class Builder:
                 end.body = int(given)
             elif len(given) == 3:
                 end.point[:] = vector(given, "point").tolist()
+            elif len(given) != 2:
+                raise ValueError(
+                    f"an end: expected a body, (body, vertex), (body, point) or a point, got {given}"
+                )
             else:
                 end.body = int(given[0])
                 if np.ndim(given[1]) == 0:

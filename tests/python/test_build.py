@@ -119,6 +119,9 @@ class Build(unittest.TestCase):
             (lambda: build.force(**push, bodies=0, vertices=[1.5]), "vertices: expected integers"),
             (lambda: build.force(**push, bodies=0, vertices=[2**32]), "vertices: expected int"),
             (lambda: build.force(**push, bodies=0, vertices=[True, False]), "vertices: exp"),
+            (lambda: build.fix(0, [0], times=[0, 1]), "times: .* frames, which are missing"),
+            (lambda: build.constraint("rod", (0, 1, 2, 3)), "an end: expected a body"),
+            (lambda: build.constraint("rod", (0,)), "an end: expected a body"),
             (lambda: build.stitch(0, 0, vertices=[0.5]), "vertices: expected integers"),
         ):
             with self.assertRaisesRegex(ValueError, words):
