@@ -570,6 +570,20 @@ class AddOn(Case):
         url = urllib.parse.urlsplit(opened.call_args[0][0])
         self.assertEqual(urllib.parse.unquote(url.path), report)
 
+    def test_another_scene_while_frames_are_looked_at(self):
+        """Its objects do not follow the frames of the first."""
+        flag = types.SimpleNamespace(name="Flag", type="MESH", visible_get=lambda **_: True,
+                                     brio=types.SimpleNamespace(role="CLOTH"))
+        scene_of = types.SimpleNamespace(objects=[flag], unit_settings=types.SimpleNamespace(
+            scale_length=1.0))
+        context = types.SimpleNamespace(scene=scene_of, view_layer=None,
+                                        evaluated_depsgraph_get=lambda: None)
+        sampler = self.sample.Sampler(context, self.folder)
+        sampler.frame()
+        context.scene = self.scene
+        with self.assertRaisesRegex(self.sample.Refused, "another scene"):
+            sampler.frame()
+
     def test_what_may_move(self):
         """All frames are looked at where the place of an object may change."""
         def thing(**given):
