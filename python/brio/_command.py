@@ -147,7 +147,8 @@ def execute(
         try:
             printed, said = _read([out, err], hear)
         except KeyboardInterrupt:
-            os.kill(pid, signal.SIGINT)
+            # A terminal has sent SIGINT to both processes, and the second would end it at once.
+            os.kill(pid, signal.SIGTERM)
             wait()
             raise
         code = wait()

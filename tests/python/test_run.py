@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from unittest import mock
 
@@ -152,6 +153,36 @@ class Runs(unittest.TestCase):
             brio.run("cloth", self.at("out"), progress=fail)
         with brio.open_run(self.at("out")) as sim:
             self.assertAlmostEqual(sim.time, 3 / 60)
+
+    def test_interrupted_at_a_terminal(self):
+        """It sends Ctrl-C to the program too, which then ends with a checkpoint all the same."""
+        sets = ["bodies[0].shape.cells_x=80", "bodies[0].shape.cells_z=80", "probes=[]"]
+        long = [word for one in sets for word in ("--set", one)]  # steps of a quarter of a second
+
+        def interrupt(child, out):
+            for _ in range(1000):
+                if os.path.isfile(os.path.join(out, "energy.csv")):
+                    break
+                time.sleep(0.01)
+            os.kill(child, signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        def stopped(way, slots):
+            start, out = getattr(brio._command, way), self.at(way)
+
+            def watched(*arguments):
+                child, wait = start(*arguments)
+                threading.Thread(target=interrupt, args=[child, out]).start()
+                return child, wait
+
+            with mock.patch.object(brio._command, way, watched), mock.patch.object(
+                brio._own, "_slots", slots
+            ), self.assertRaises(KeyboardInterrupt):
+                brio.command("run", "cloth", "-o", out, *long, progress=False)
+            self.assertEqual(brio.Run(out).info["verdict"], "stopped")
+
+        stopped("_start", {})
+        stopped("_fork", {"something": "registered"})
 
     def test_interrupted(self):
         """Ctrl-C stops a run with a checkpoint. Python sees it when the library calls back."""
