@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref, c_int, c_int64, c_void_p
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple, Union
 
 import numpy as np
 
@@ -53,6 +53,30 @@ def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
     return np.ascontiguousarray(found, dtype=np.int32)
 
 
+def _numbers(given: Any, what: str) -> np.ndarray:
+    """Integers, one or several; the library knows which of them there are."""
+    found = np.atleast_1d(np.asarray(given))
+    if found.size == 0:
+        return np.zeros(0, np.int32)
+    kept = found.astype(np.int32) if np.issubdtype(found.dtype, np.integer) else None
+    if kept is None or found.ndim != 1 or (kept != found).any():
+        raise ValueError(
+            f"{what}: expected integers in an array of shape (n,), got {found.dtype} of shape"
+            f" {found.shape}"
+        )
+    return kept
+
+
+def _rows(given: Any, width: int, what: str) -> np.ndarray:
+    """Rows of so many numbers; none is fine."""
+    found = np.ascontiguousarray(given, dtype=np.float64)
+    if found.size == 0:
+        return np.zeros((0, width))
+    if found.ndim != 2 or found.shape[1] != width:
+        raise ValueError(f"{what}: expected an array of shape (n, {width}), got {found.shape}")
+    return found
+
+
 _INTERPOLATIONS = {"linear": 0, "cubic": 1, "monotone": 2}
 
 
@@ -63,6 +87,8 @@ def _script(
     if interpolation not in _INTERPOLATIONS:
         words = ", ".join(_INTERPOLATIONS)
         raise ValueError(f"interpolation: expected one of {words}, got {interpolation!r}")
+    if times is not None and frames is None:
+        raise ValueError("times: they are those of frames, which are missing")
     if frames is None and poses is None and formula is None:
         return None
     script: CScript = lib.brio_default_script()
@@ -79,7 +105,7 @@ def _script(
         script.sequence = ctypes.pointer(sequence)
         setattr(script, "_frames", (x, t, sequence))  # kept alive until C has copied it
     if poses is not None:
-        rows = np.ascontiguousarray(poses, dtype=np.float64).reshape(-1, 11)
+        rows = _rows(poses, 11, "poses")
         script.pose_count, script.poses = len(rows), rows.ctypes.data
         setattr(script, "_poses", rows)
     if formula is not None:
@@ -143,7 +169,8 @@ class Builder:
             raise Error("gravity must be finite")
         lib.brio_builder_gravity(self._pointer, g.ctypes)
         self._counts: list = []
-        self._obstacles = 0
+        self._names: Set[str] = set()
+        self._obstacles: List[bool] = []  # False: removed, its number is free
         self._dampings: List[CDamping] = []
         self._kept: list = []  # what C calls
 
@@ -210,7 +237,8 @@ class Builder:
             None,
         )
         definition: CBodyDef = lib.brio_default_body()
-        definition.name = (name or self._name()).encode()
+        name = name or self._name()
+        definition.name = name.encode()
         definition.mesh, definition.kind, definition.material = (
             ctypes.pointer(mesh),
             _KINDS[kind],
@@ -234,10 +262,15 @@ class Builder:
         number = c_int()
         self._call(lib.brio_builder_body, byref(definition), byref(number))
         self._counts[number.value : number.value + 1] = [len(x)]
+        self._names.add(name)
         return number.value
 
     def _name(self) -> str:
-        return f"body{len(self._counts)}"
+        """A name that no other body has."""
+        number = len(self._counts)
+        while f"body{number}" in self._names:
+            number += 1
+        return f"body{number}"
 
     def _vertices(self, body: int, vertices: Any) -> np.ndarray:
         if not 0 <= body < len(self._counts):
@@ -328,8 +361,15 @@ class Builder:
     def _meets(self, function: Any, name: Optional[str], *arguments: Any) -> int:
         """Adds an obstacle and returns its number."""
         self._call(function, name.encode() if name else None, *arguments)
-        self._obstacles += 1
-        return -self._obstacles
+        return self._obstacle_number()
+
+    def _obstacle_number(self) -> int:
+        """That of an obstacle that was just added: the lowest that is free."""
+        if False not in self._obstacles:
+            self._obstacles.append(False)
+        number = self._obstacles.index(False)
+        self._obstacles[number] = True
+        return -1 - number
 
     def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> int:
         """A plane; vertices stay on the side of its normal. Returns its number."""
@@ -447,8 +487,7 @@ class Builder:
         if script is not None:
             definition.script = ctypes.cast(ctypes.pointer(script), c_void_p)
         self._call(lib.brio_builder_obstacle, byref(definition))
-        self._obstacles += 1
-        return -self._obstacles
+        return self._obstacle_number()
 
     def damping(self, type: str, **values: Any) -> None:
         """A damping model ("rayleigh", ...: docs/integrators.md) with its values; several act
@@ -497,12 +536,8 @@ class Builder:
         definition.values[:] = field_values(
             lib.brio_force_fields(type.encode()), values, f"force {type}"
         )[:]
-        chosen = np.ascontiguousarray(np.atleast_1d(bodies), dtype=np.int32)
-        corners = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
-        rows = [
-            np.ascontiguousarray(given, dtype=np.float64).reshape(-1, width)
-            for given, width in ((keys, 2), (path, 4))
-        ]
+        chosen, corners = _numbers(bodies, "bodies"), _numbers(vertices, "vertices")
+        rows = [_rows(keys, 2, "keys"), _rows(path, 4, "path")]
         texts = [formula] if isinstance(formula, str) else list(formula)
         if len(texts) > 3:
             raise ValueError(f"formula: expected one or three, got {len(texts)}")
@@ -515,12 +550,16 @@ class Builder:
         for i, text in enumerate(texts):
             definition.formula[i] = str(text).encode()
         if box is not None:
-            definition.box[:] = np.asarray(box, dtype=np.float64).ravel().tolist()
+            corner = np.asarray(box, dtype=np.float64)
+            if corner.size != 6:
+                raise ValueError(f"box: expected six numbers, got an array of shape {corner.shape}")
+            definition.box[:] = corner.ravel().tolist()
         if sphere is not None:
             definition.sphere[:] = [*vector(sphere[0], "sphere").tolist(), float(sphere[1])]
         if function is not None:
             called = function  # for the function below: it is not None
 
+            @_callbacks.entry
             def evaluate(_: Any, call: Any) -> float:
                 return force_call(called, potential, call)
 
@@ -558,6 +597,10 @@ class Builder:
                 end.body = int(given)
             elif len(given) == 3:
                 end.point[:] = vector(given, "point").tolist()
+            elif len(given) != 2:
+                raise ValueError(
+                    f"an end: expected a body, (body, vertex), (body, point) or a point, got {given}"
+                )
             else:
                 end.body = int(given[0])
                 if np.ndim(given[1]) == 0:
@@ -586,7 +629,7 @@ class Builder:
         """Springs from the vertices (or edges) of body a to the nearest points of body b; returns
         how many."""
         definition: CStitchDef = lib.brio_default_stitch()
-        chosen = np.ascontiguousarray(np.atleast_1d(vertices), dtype=np.int32)
+        chosen = _numbers(vertices, "vertices")
         (
             definition.a,
             definition.b,

@@ -5,6 +5,7 @@ them registered, and runs the commands that are inside of the package's library.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -69,9 +70,10 @@ def _fork(arguments: List[str], out: int, err: int) -> Tuple[int, Callable[[], i
             ),
             Status.ERROR_UNSUPPORTED,
         )
-    sys.stdout.flush()
-    sys.stderr.flush()
-    words = [b"brio", *(one.encode() for one in arguments)]
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # there may be none
+            stream.flush()
+    words = [b"brio", *map(os.fsencode, arguments)]
     argv = (ctypes.c_char_p * (len(words) + 1))(*words, None)
     pid = os.fork()
     if pid:
@@ -137,13 +139,16 @@ def execute(
             bar.update(int(percent.group(1)) / 100, words)
 
     try:
-        pid, wait = start(arguments, out_end, err_end)
-        os.close(out_end)
-        os.close(err_end)
+        try:
+            pid, wait = start(arguments, out_end, err_end)
+        finally:
+            os.close(out_end)
+            os.close(err_end)
         try:
             printed, said = _read([out, err], hear)
         except KeyboardInterrupt:
-            os.kill(pid, signal.SIGINT)
+            # A terminal has sent SIGINT to both processes, and the second would end it at once.
+            os.kill(pid, signal.SIGTERM)
             wait()
             raise
         code = wait()

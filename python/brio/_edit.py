@@ -29,15 +29,10 @@ class Edit(Builder):
             raise error_of(status, error)
         self._pointer, self._sim = pointer.value, sim
         self._counts = [sim.vertices(i) for i in range(len(sim.bodies))]
+        self._names = set(sim.bodies)
         self._kept: list = []
-        self._obstacles = len(sim.obstacles)
+        self._obstacles = [bool(name) for name in sim.obstacles]
         self._dampings = []
-
-    def _name(self) -> str:
-        number = len(self._counts)
-        while f"body{number}" in self._sim.bodies:
-            number += 1
-        return f"body{number}"
 
     def __enter__(self) -> "Edit":
         return self
@@ -53,13 +48,15 @@ class Edit(Builder):
         """Applies the changes; the end of a ``with`` block does it."""
         sim, error = self._sim, CError()
         sim._no_views()
-        status = sim._call(lib.brio_sim_commit, self._live(), byref(error))
+        handle = sim._alive()
+        handle.kept = [*(handle.kept or ()), *self._kept]  # first: Ctrl-C may follow the call
+        try:
+            status = sim._call(lib.brio_sim_commit, self._live(), byref(error))
+        finally:
+            if sim._renewed():
+                self._pointer = None
         if status:
             raise error_of(status, error)
-        self._pointer = None
-        handle = sim._alive()
-        handle.kept = [*(handle.kept or ()), *self._kept]
-        sim._renewed()
 
     def sim(self, *_: Any, **__: Any) -> Sim:
         raise Error("an edit changes its simulation: commit it")
@@ -71,7 +68,12 @@ class Edit(Builder):
         self._counts[number] = 0
 
     def remove_obstacle(self, obstacle: Body) -> None:
-        self._call(lib.brio_builder_remove_obstacle, self._sim._obstacle(obstacle))
+        """Removes an obstacle, by its name, its place in ``Sim.obstacles``, or the number that
+        adding it returned."""
+        added = isinstance(obstacle, int) and obstacle < 0  # maybe in this edit
+        number = -1 - int(obstacle) if added else self._sim._obstacle(obstacle)
+        self._call(lib.brio_builder_remove_obstacle, number)
+        self._obstacles[number] = False
 
     def remove_rod(self, body_a: int, vertex_a: int, body_b: int, vertex_b: int) -> None:
         self._call(lib.brio_builder_remove_rod, body_a, vertex_a, body_b, vertex_b)

@@ -30,17 +30,21 @@ def _fill(function: Callable[..., Any], potential: bool, c: Any) -> float:
     x = np.ctypeslib.as_array(c.x, (c.count, 3)).copy()
     if not potential:
         v = np.ctypeslib.as_array(c.v, (c.count, 3)).copy()
-        np.ctypeslib.as_array(c.force, (c.count, 3))[:] = function(x, v, c.time)
+        found = function(x, v, c.time)
+        if found is None:  # which numpy takes for NaN
+            raise ValueError(f"the force returned None: expected an array of shape {x.shape}")
+        np.ctypeslib.as_array(c.force, (c.count, 3))[:] = found
         return 0.0
     value, gradient, *more = function(x, c.time)
     if c.force:
         np.ctypeslib.as_array(c.force, (c.count, 3))[:] = -np.asarray(gradient)
-    if c.hessian and more:
+    if c.hessian and more and more[0] is not None:
         found = np.asarray(more[0])[:, _ROWS, _COLUMNS]
         np.ctypeslib.as_array(c.hessian, (c.count, 6))[:] = found
     return float(value)
 
 
+@_callbacks.entry
 def force_call(function: Callable[..., Any], potential: bool, call: Any) -> float:
     """What C calls for a force in Python; after an exception nothing is a number, so that the step
     is undone."""
@@ -97,6 +101,7 @@ def force(
             return function
         slot, names = _Slot(function, signature), list(table)
 
+        @_callbacks.entry
         def evaluate(_: Any, raw: Any, call: Any) -> float:
             values: Dict[str, float] = dict(zip(names, raw[: len(names)]))
             return force_call(lambda *given: slot.function(*given, values), potential, call)
@@ -142,11 +147,14 @@ def law(
             return function
         slot = _Slot(function, unbounded)
 
+        @_callbacks.entry
         def evaluate(_: Any, kappa: float, dhat: float, count: int, gap: Any, *out: Any) -> None:
             into = [np.ctypeslib.as_array(one, (count,)) for one in out]
 
             def fill() -> None:
                 found = slot.function(np.ctypeslib.as_array(gap, (count,)).copy(), kappa, dhat)
+                if found is None or len(found) != 3:
+                    raise ValueError(f'law "{name}" did not return three values: b, b\' and b\'\'')
                 for array, values in zip(into, found):
                     array[:] = values
 

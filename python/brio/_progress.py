@@ -32,6 +32,15 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02} h"
 
 
+def _looked_at() -> bool:
+    """Whether the standard error is a terminal. Without a console there is none, or it is closed,
+    or it is an object of some other program."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
 class Bar:
     """A bar that appears after half a second and goes with ``close``.
 
@@ -40,7 +49,7 @@ class Bar:
 
     def __init__(self, show: Optional[bool] = None, title: str = ""):
         self._display = notebook()
-        self.on = show if show is not None else bool(self._display or sys.stderr.isatty())
+        self.on = show if show is not None else bool(self._display or _looked_at())
         self._title, self._start = title, time.monotonic()
         self._next = self._start + _AFTER
         self._shown: Any = None

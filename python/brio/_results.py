@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import html
 import json
+import operator
 import os
 import pathlib
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
@@ -95,7 +96,8 @@ class _Part:
 
 class Trajectory:
     """Positions of a body at every instant of a run: ``trajectory[k]`` is an array of n x 3,
-    ``trajectory[a:b]`` one of m x n x 3.
+    ``trajectory[a:b]`` one of m x n x 3. The vertices are those that are drawn: of tets, those of
+    the surface only, so that their numbers differ from those in ``Sim.positions``.
 
     The file stays where it is, mapped into memory: an instant is read when it is asked for.
     Positions are kept with 24 bits of the size of the body.
@@ -128,7 +130,7 @@ class Trajectory:
         if isinstance(index, slice):
             chosen = [self._at(k) for k in range(*index.indices(len(self)))]
             return np.stack(chosen) if chosen else np.zeros((0, *self.shape[1:]))
-        k = int(index)
+        k = operator.index(index)
         if not -len(self) <= k < len(self):
             raise IndexError(f"there is no instant {k}; there are {len(self)}")
         return self._at(k % len(self))
@@ -167,6 +169,8 @@ class Run:
                 ),
                 Status.ERROR_FILE,
             )
+        if file.stat().st_size == 0:  # which cannot be mapped
+            raise Error(f"{file} is empty: its run has just begun, or failed", Status.ERROR_INPUT)
         data = np.memmap(file, dtype=np.uint8, mode="r")
         source = _Bytes(data)
         if len(data) < 64 or source.take("u1", 8).tobytes() != b"brio-mot":
@@ -193,9 +197,9 @@ class Run:
         count = (len(data) - head) // size  # a frame that is not whole is left out
         self._frames = data[head : head + count * size].reshape(count, size)
         self.times: np.ndarray = np.ascontiguousarray(self._frames[:, :8]).view("<f8").ravel()  #: s
-        self._trajectories = {
-            part.name: Trajectory(self, part, offset) for part, offset in zip(self._parts, offsets)
-        }
+        self._trajectories: Dict[str, Trajectory] = {}
+        for part, offset in zip(self._parts, offsets):  # bodies first: they keep their names
+            self._trajectories.setdefault(part.name, Trajectory(self, part, offset))
 
     @property
     def bodies(self) -> List[str]:

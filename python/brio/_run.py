@@ -137,7 +137,10 @@ def run(
     bar = Bar(False if hears else progress)  # type: ignore[arg-type]
 
     @ProgressFunction
-    def tell(_: Any, raw: Any) -> int:  # also lets Ctrl-C through, since Python looks for it here
+    @_callbacks.entry
+    def tell(_: Any, raw: Any) -> int:  # Python looks for Ctrl-C here
+        if problems:
+            return 1
         try:
             if bar.due():
                 at = raw.contents
@@ -155,7 +158,8 @@ def run(
 
     definition.progress = tell
     try:
-        status = _callbacks.call(lib.brio_run, byref(definition), byref(last), byref(error))
+        with _callbacks.keeping(problems):
+            status = _callbacks.call(lib.brio_run, byref(definition), byref(last), byref(error))
     finally:
         bar.close()
     if problems:
@@ -167,14 +171,16 @@ def run(
 
 def read_energy(folder: Folder) -> np.ndarray:
     """The table energy.csv of a run as a structured array with a field for each column; what is
-    empty is NaN."""
+    empty is NaN. Of a run that has not ended: the rows so far."""
     file = pathlib.Path(folder) / "energy.csv"
-    with open(file, encoding="ascii") as text:
-        names = text.readline().strip().split(",")
-        rows = [
-            tuple(float(cell) if cell else np.nan for cell in line.rstrip("\n").split(","))
-            for line in text
-        ]
+    # what follows the last end of a line is still being written
+    lines = file.read_text(encoding="ascii").split("\n")[:-1]
+    if not lines:
+        raise Error(f"{file} has no row yet", Status.ERROR_INPUT)
+    names = lines[0].split(",")
+    rows = [
+        tuple(float(cell) if cell else np.nan for cell in line.split(",")) for line in lines[1:]
+    ]
     return np.array(rows, dtype=[(name, np.float64) for name in names])
 
 
@@ -194,7 +200,8 @@ def command(*arguments: Any, progress: Optional[bool] = None) -> str:
     code, text, words = execute([str(one) for one in arguments], progress)
     if code:
         raise Error(
-            words or f"brio {arguments[0]} failed", _STATUS_OF.get(code, Status.ERROR_INPUT)
+            words or f"{' '.join(['brio', *map(str, arguments[:1])])} failed",
+            _STATUS_OF.get(code, Status.ERROR_INPUT),
         )
     return text
 

@@ -72,11 +72,13 @@ __all__ = [
 
 
 def _plain(value: Any) -> Any:
-    """What json does not know: arrays and numbers of numpy."""
+    """What json does not know: arrays and numbers of numpy, maps that are no dict."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     raise TypeError(f"a scene holds numbers, texts, lists and maps, not {type(value).__name__}")
 
 
@@ -558,7 +560,7 @@ class Sim:
     def step(
         self, count: int = 1, h: Optional[float] = None, progress: Optional[bool] = None
     ) -> None:
-        """Makes ``n`` steps with the scene's step size or with ``h`` seconds.
+        """Makes ``count`` steps with the scene's step size or with ``h`` seconds.
 
         If it takes long, a bar shows how far it is: in notebooks and on terminals, or as
         ``progress`` says.
@@ -900,14 +902,14 @@ class Sim:
         """Restores a checkpoint of the same scene; the simulation continues from there to the
         same bits."""
         error = CError()
-        edited = lib.brio_checkpoint_has_bodies(os.fsencode(file)) > 0
-        if edited:
+        if lib.brio_checkpoint_has_bodies(os.fsencode(file)) > 0:
             self._no_views()
-        status = self._call(lib.brio_sim_restore, os.fsencode(file), byref(error))
+        try:
+            status = self._call(lib.brio_sim_restore, os.fsencode(file), byref(error))
+        finally:
+            self._renewed()
         if status:
             raise error_of(status, error)
-        if edited:
-            self._renewed()
 
     # ---- editing -------------------------------------------------------------------------------
 
@@ -920,11 +922,16 @@ class Sim:
                 " edit makes it again: drop them first, or keep copies"
             )
 
-    def _renewed(self) -> None:
-        handle = self._alive()
+    def _renewed(self) -> bool:
+        """After a call that may replace the system, also one that Ctrl-C followed: whether it
+        did."""
+        handle = self._handle
+        if handle is None or lib.brio_sim_system(handle.pointer) == self._system:
+            return False
         handle.edition += 1
         self._driven = set()
         self._look(handle)
+        return True
 
     def edit(self) -> "Edit":
         """Changes of bodies, obstacles, pins, rods and forces, all at once at the end of a ``with``
@@ -942,7 +949,8 @@ class Sim:
 
     @property
     def obstacles(self) -> List[str]:
-        """Names of the obstacles, in order; "" for a removed one."""
+        """Names of the obstacles, in order; "" for a removed one. An obstacle is given by its
+        name, its index here, or the number that a ``Builder`` returned: -1 is the first."""
         self._alive()
         return [
             _text(lib.brio_obstacle_name(self._system, i))
@@ -953,8 +961,8 @@ class Sim:
         names = self.obstacles
         if isinstance(obstacle, str) and obstacle in names:
             return names.index(obstacle)
-        if not isinstance(obstacle, str) and 0 <= int(obstacle) < len(names):
-            return int(obstacle)
+        if not isinstance(obstacle, str) and -len(names) <= int(obstacle) < len(names):
+            return int(obstacle) if obstacle >= 0 else -1 - int(obstacle)
         raise Error(f"there is no obstacle {obstacle!r}; there are {names}")
 
     def obstacle_positions(self, obstacle: Body = 0) -> np.ndarray:
@@ -981,13 +989,13 @@ class Sim:
             raise ValueError(f"positions: expected an array of shape ({count}, 3), got {x.shape}")
         if number not in self._driven:
             self._no_views()
-        error = CError()
-        status = self._call(lib.brio_sim_move_obstacle_to, number, x.ctypes, byref(error))
+        driven, error = self._driven | {number}, CError()
+        try:
+            status = self._call(lib.brio_sim_move_obstacle_to, number, x.ctypes, byref(error))
+        finally:
+            self._renewed()
         if status:
             raise error_of(status, error)
-        driven = self._driven | {number}
-        if lib.brio_sim_system(self._alive().pointer) != self._system:
-            self._renewed()
         self._driven = driven
 
     def note_contacts(self, most: int = 256) -> None:
@@ -1018,11 +1026,11 @@ class Sim:
         arrays = out or (np.empty(shape, dtype), np.empty(shape, dtype))
         kind = arrays[0].dtype
         if kind not in (np.float32, np.float64) or any(
-            a.shape != shape or a.dtype != kind or not a.flags.c_contiguous for a in arrays
+            a.shape != shape or a.dtype != kind or not a.flags.carray for a in arrays
         ):
             raise ValueError(
-                f"out: expected two contiguous arrays of shape {shape} in single or double"
-                " precision"
+                f"out: expected two contiguous, writeable arrays of shape {shape} in single or"
+                " double precision"
             )
         buffers = CVertexBuffers()
         ends = ("position_float", "normal_float") if kind == np.float32 else ("position", "normal")

@@ -1,4 +1,5 @@
 """The add-on for Blender, as far as it needs no Blender: scene files, process, frames, messages."""
+import importlib
 import json
 import os
 import struct
@@ -6,7 +7,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
+import unittest.mock
+import urllib.parse
 
 import numpy as np
 
@@ -15,6 +19,7 @@ root = os.environ.get("BRIO_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.p
 program = os.environ.get("BRIO_PROGRAM") or os.path.join(root, "build", "brio")
 sys.path.insert(0, os.path.join(root, "integrations", "blender"))
 
+import brio_blender  # noqa: E402
 from brio_blender.core import cache, messages, pc2, presets, process, scene, space  # noqa: E402
 
 
@@ -379,6 +384,26 @@ class Bakes(Case):
         self.assertFalse(os.path.exists(os.path.join(work.folder, cache.BEFORE)))
         self.assertFalse(work.restore())
 
+    def test_from_a_frame_with_other_bodies(self):
+        """It says so, and the bake stays as it was."""
+        flag = cloth("Flag")
+        flag.points = flag.points + [0, 1, 0]
+        work, _ = self.bake([cloth(), flag])
+        work.finish("baked")
+        counts = [(body.name, len(body.points)) for body in (cloth(), flag)]
+        for now, words in ((counts[:1], r"\(Flag\): press Bake"),
+                           (counts + [("New", 8)], r"\(New\): press Bake"),
+                           ([("Cloth", 5), counts[1]], r"\(Cloth\): press Bake"),
+                           (counts[::-1], "this bake: press Bake")):
+            work.begin(1, 6, *work.checkpoint(3))
+            with self.assertRaisesRegex(ValueError, words):
+                work.set_bodies([(name, count, [np.eye(4)]) for name, count in now])
+                work.open()
+            self.assertTrue(work.restore())
+            self.assertEqual((work.data["state"], work.read), ("baked", 7))
+        work.begin(1, 6)
+        work.set_bodies([("New", 8, [np.eye(4)])])
+
     def test_cancel_and_resume(self):
         """Cancelled, it ends with a checkpoint; the rest leads to the same bits."""
         long = self.settings(frames=40, quality="film")
@@ -449,12 +474,21 @@ class Bakes(Case):
 
 
 class Program(Case):
+    def test_takes_too_long(self):
+        path = scene.write(self.folder, self.settings(frames=100000), [soft()])
+        with self.assertRaisesRegex(OSError, "brio run took more than 0.2 s"):
+            process.run(program, "run", path, "-o", "out", cwd=self.folder, seconds=0.2)
+
     def test_found(self):
         self.assertEqual(process.find_program(program), program)
         self.assertEqual(process.find_program(os.path.dirname(program)), program)
         path = os.environ["PATH"]
         try:
             os.environ["PATH"] = os.path.dirname(program)
+            self.assertEqual(process.find_program(), program)
+            near = os.path.relpath(program)
+            self.assertEqual(process.find_program(near), program)
+            os.environ["PATH"] = os.path.dirname(near)
             self.assertEqual(process.find_program(), program)
             os.environ["PATH"] = ""
             self.assertEqual(process.find_program("", os.path.dirname(program)), program)
@@ -464,6 +498,121 @@ class Program(Case):
                 process.find_program(os.path.join(self.folder, "brio"))
         finally:
             os.environ["PATH"] = path
+
+
+def stand_in():
+    """As much of bpy as the add-on's modules need to be imported, and a bake to be started."""
+    nothing = types.SimpleNamespace
+    bpy = types.ModuleType("bpy")
+    bpy.props = types.ModuleType("bpy.props")
+    for kind in ("Bool", "Enum", "Float", "FloatVector", "Int", "Pointer", "String"):
+        setattr(bpy.props, kind + "Property", lambda **_: None)
+    bpy.types = nothing(**{name: type(name, (), {}) for name in (
+        "Operator", "Panel", "PropertyGroup", "AddonPreferences")})
+    bpy.app = nothing(tempdir=tempfile.gettempdir(), background=False,
+                      handlers=nothing(persistent=lambda function: function, load_pre=[]))
+    bpy.path = nothing(basename=os.path.basename, abspath=lambda path: path)
+    bpy.data = nothing(filepath="", scenes={}, objects={})
+    return bpy
+
+
+class AddOn(Case):
+    """The modules that talk to Blender, where it does not matter what it answers."""
+
+    def setUp(self):
+        super().setUp()
+        self.bpy = stand_in()
+        modules = {"bpy": self.bpy, "bpy.props": self.bpy.props}
+        for patch in (unittest.mock.patch.dict(sys.modules, modules),
+                      unittest.mock.patch.dict(vars(brio_blender))):
+            patch.start()
+            self.addCleanup(patch.stop)  # forgets the modules that were imported meanwhile
+        self.job, self.operators, self.sample = (
+            importlib.import_module("brio_blender." + name)
+            for name in ("job", "operators", "sample"))
+        self.scene = types.SimpleNamespace(
+            name="Scene", objects={}, brio=types.SimpleNamespace(
+                folder=os.path.join(self.folder, "cache"), error="", warning="", status="",
+                progress=0))
+        self.bpy.data.scenes["Scene"] = self.scene
+        self.event, self.removed = types.SimpleNamespace(type="TIMER"), []
+        self.context = types.SimpleNamespace(
+            scene=self.scene, object=None, window=None,
+            window_manager=types.SimpleNamespace(windows=[],
+                                                 event_timer_remove=self.removed.append))
+
+    def begin(self, pieces):
+        with unittest.mock.patch.object(self.job.Job, "_bake", lambda *_: pieces):
+            return self.job.start(self.context, "BAKE")
+
+    def test_a_bake_ends_with_any_exception(self):
+        """Otherwise no other could be started."""
+        def pieces():
+            yield "piece"
+            raise RuntimeError("something of Blender")
+
+        self.begin(pieces())
+        operator = self.operators.BRIO_OT_bake()
+        operator.report = lambda kind, text: None
+        with unittest.mock.patch("traceback.print_exc"):
+            self.assertEqual(operator.modal(self.context, self.event), {"CANCELLED"})
+        self.assertFalse(self.job.is_running())
+        self.assertEqual(len(self.removed), 1)  # the timer
+        self.assertIn("RuntimeError: something of Blender", self.scene.brio.error)
+
+    def test_report_in_a_folder_of_any_name(self):
+        self.scene.brio.folder = os.path.join(self.folder, "50 % #2 ü")
+        work = self.job.cache_of(self.scene)
+        report = os.path.join(work.begin(1, 6), "out", "report.html")
+        work.save()
+        with unittest.mock.patch("webbrowser.open") as opened:
+            self.operators.BRIO_OT_open_report().execute(self.context)
+        url = urllib.parse.urlsplit(opened.call_args[0][0])
+        self.assertEqual(urllib.parse.unquote(url.path), report)
+
+    def test_another_scene_while_frames_are_looked_at(self):
+        """Its objects do not follow the frames of the first."""
+        flag = types.SimpleNamespace(name="Flag", type="MESH", visible_get=lambda **_: True,
+                                     brio=types.SimpleNamespace(role="CLOTH"))
+        scene_of = types.SimpleNamespace(objects=[flag], unit_settings=types.SimpleNamespace(
+            scale_length=1.0))
+        context = types.SimpleNamespace(scene=scene_of, view_layer=None,
+                                        evaluated_depsgraph_get=lambda: None)
+        sampler = self.sample.Sampler(context, self.folder)
+        sampler.frame()
+        context.scene = self.scene
+        with self.assertRaisesRegex(self.sample.Refused, "another scene"):
+            sampler.frame()
+
+    def test_what_may_move(self):
+        """All frames are looked at where the place of an object may change."""
+        def thing(**given):
+            return types.SimpleNamespace(**{"parent": None, "animation_data": None,
+                                            "constraints": [], "rigid_body": None, **given})
+
+        rig = thing()  # its bones follow others by constraints
+        self.assertFalse(self.sample._may_move(thing()))
+        for given in ({"parent": rig}, {"animation_data": 1}, {"constraints": [1]},
+                      {"rigid_body": 1}):
+            self.assertTrue(self.sample._may_move(thing(**given)), given)
+
+    def test_scene_renamed_during_the_bake(self):
+        for problem, ends in ((None, {"FINISHED"}), (OSError("no room"), {"CANCELLED"})):
+            def pieces(problem=problem):
+                yield "wait"
+                yield "wait"
+                if problem:
+                    raise problem
+
+            self.bpy.data.scenes["Scene"] = self.scene
+            self.begin(pieces())
+            operator = self.operators.BRIO_OT_bake()
+            operator.report = lambda kind, text: None
+            self.assertEqual(operator.modal(self.context, self.event), {"PASS_THROUGH"})
+            del self.bpy.data.scenes["Scene"]
+            self.assertEqual(operator.modal(self.context, self.event), {"PASS_THROUGH"})
+            self.assertEqual(operator.modal(self.context, self.event), ends)
+            self.assertFalse(self.job.is_running())
 
 
 if __name__ == "__main__":

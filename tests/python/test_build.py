@@ -104,6 +104,31 @@ class Build(unittest.TestCase):
         build.body([[0, 0, 0], [1, 0, 0]], edges=edges, material=material, springs=[[100, 0.5]])
         self.assertAlmostEqual(build.sim().ledger().potential, 100 / 2 * 0.5**2)
 
+    def test_wrong_arrays(self):
+        """What has as many numbers by chance is rejected, and so are numbers that would be cut."""
+        build = self.builder()
+        poses = np.zeros((11, 9))  # eleven rows without a scale of three
+        poses[:, 0], poses[:, 4] = range(11), 1
+        push = {"type": "constant", "force": [1, 0, 0]}
+        for call, words in (
+            (lambda: build.fix(0, [0], poses=poses), r"poses: .* \(n, 11\), got \(11, 9\)"),
+            (lambda: build.force(**push, keys=[[0, 1, 2], [3, 4, 5]]), r"keys: .* \(n, 2\)"),
+            (lambda: build.force(**push, path=np.zeros((4, 3))), r"path: .* \(n, 4\)"),
+            (lambda: build.force(**push, box=[0, 0, 0]), "box: expected six numbers"),
+            (lambda: build.force(**push, bodies=[0.5]), "bodies: expected integers"),
+            (lambda: build.force(**push, bodies=0, vertices=[1.5]), "vertices: expected integers"),
+            (lambda: build.force(**push, bodies=0, vertices=[2**32]), "vertices: expected int"),
+            (lambda: build.force(**push, bodies=0, vertices=[True, False]), "vertices: exp"),
+            (lambda: build.fix(0, [0], times=[0, 1]), "times: .* frames, which are missing"),
+            (lambda: build.constraint("rod", (0, 1, 2, 3)), "an end: expected a body"),
+            (lambda: build.constraint("rod", (0,)), "an end: expected a body"),
+            (lambda: build.stitch(0, 0, vertices=[0.5]), "vertices: expected integers"),
+        ):
+            with self.assertRaisesRegex(ValueError, words):
+                call()
+        build.force(**push, bodies=0, vertices=np.int64(3), keys=[[0, 1], [1, 2]])
+        build.sim(h=0.01).step()
+
     def test_mistakes(self):
         build = self.builder()
         for call, words in (

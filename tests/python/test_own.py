@@ -1,7 +1,11 @@
 """Energies and integrators in Python: they equal the built-in ones, and their exceptions come
 out."""
+import os
+import signal
 import tempfile
+import threading
 import unittest
+from unittest import mock
 
 import brio
 import numpy as np
@@ -352,6 +356,42 @@ class Integrators(unittest.TestCase):
                 continue
             with self.assertRaisesRegex(kind, text):
                 sim.step()
+
+    def test_interrupted(self):
+        """Ctrl-C while the library works, which then calls a function of yours."""
+        size = {"bodies[0].shape.cells_x": 80, "bodies[0].shape.cells_z": 80, "probes": []}
+        push = {"forces": [{"type": "python-nothing"}]}
+        brio.force("python-nothing")(lambda x, v, time, values: 0 * x)
+        sims = [brio.load("cloth", set=size), brio.load("cloth", set={**size, **push})]
+        sims[0].watch(lambda now: None)
+        for sim in sims:
+            soon = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+            soon.start()
+            with self.assertRaises(KeyboardInterrupt):
+                sim.step(20)
+            soon.join()
+            self.assertTrue(np.isfinite(sim.q).all())
+            sim.step()
+
+    def test_two_exceptions_of_a_call(self):
+        """Ctrl-C after an exception of a function of yours: the next call starts without either."""
+        sim, calls, step = brio.load("cloth"), [], brio._library.lib.brio_sim_step
+
+        def look(now):
+            calls.append(now)
+            if len(calls) == 1:
+                raise ZeroDivisionError
+
+        def interrupted(*arguments):
+            step(*arguments)
+            raise KeyboardInterrupt
+
+        sim.watch(look)
+        with mock.patch.object(brio._library.lib, "brio_sim_step", interrupted):
+            with self.assertRaises(KeyboardInterrupt):
+                sim.step()
+        sim.step()
+        self.assertGreater(len(calls), 1)
 
     def test_log_hook(self):
         heard = []

@@ -70,6 +70,9 @@ class Own(unittest.TestCase):
             brio.law("jumps")(lambda gap, kappa, dhat: (2 * dhat - gap, -1 + 0 * gap, 0 * gap))
         with self.assertRaisesRegex(ZeroDivisionError, "division"):
             brio.law("raises")(lambda gap, kappa, dhat: 1 / 0)
+        for short in (lambda gap, kappa, dhat: (0 * gap, 0 * gap), lambda gap, kappa, dhat: None):
+            with self.assertRaisesRegex(ValueError, '"short" did not return three values'):
+                brio.law("short")(short)
         self.assertNotIn("raises", brio.laws())
 
     def test_forces(self):

@@ -68,8 +68,64 @@ class Results(unittest.TestCase):
                 run["c"]
             with self.assertRaises(IndexError):
                 run["a"][11]
+            with self.assertRaises(TypeError):
+                run["a"][1.9]  # not instant 1
         with self.assertRaises(brio.Error):
             brio.Run("/nowhere")
+
+    def test_a_body_and_an_obstacle_of_the_same_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mesh = os.path.join(folder, "floor.obj")
+            with open(mesh, "w") as file:
+                file.write("v 0 -5 0\nv 0 -5 1\nv 1 -5 0\nf 1 2 3\n")
+            scene = {
+                "time": {"h": 0.01, "end": 0.05},
+                "contact": {"type": "ipc"},
+                "bodies": [{"name": "thing", "shape": {"type": "grid"}, "material": "cotton"}],
+                "obstacles": [{"type": "mesh", "name": "thing", "mesh": mesh}],
+            }
+            run = brio.Run(brio.run(scene, os.path.join(folder, "out")))
+            self.assertEqual((run.bodies, run.obstacles), (["thing"], ["thing"]))
+            with brio.load(scene) as sim:
+                self.assertEqual(run["thing"].shape[1:], sim.positions("thing").shape)
+
+    def test_motion_that_is_cut_short(self):
+        """Of a run that has just begun, or whose disk was full: the instants that are whole."""
+        with tempfile.TemporaryDirectory() as folder:
+            brio.run("cloth", os.path.join(folder, "out"), set={"time.end": 0.1})
+            file = os.path.join(folder, "out", "motion.bin")
+            with open(file, "rb") as old:
+                data = old.read()
+            count = len(brio.Run(os.path.dirname(file)).times)
+            for size in (0, 1, 63, 64, 500, len(data) - 1):
+                with open(file, "wb") as new:
+                    new.write(data[:size])
+                if size < 1000:
+                    with self.assertRaises(brio.Error):
+                        brio.Run(os.path.dirname(file))
+                else:
+                    run = brio.Run(os.path.dirname(file))
+                    self.assertEqual(len(run["cloth"]), count - 1)
+                    self.assertTrue(np.isfinite(run["cloth"][:]).all())
+
+    def test_table_of_a_run_that_has_not_ended(self):
+        """The last row may be half written, in the middle of a number."""
+        with tempfile.TemporaryDirectory() as folder:
+            whole = brio.run("cloth", os.path.join(folder, "out"), set={"time.end": 0.1}).energy()
+            file = os.path.join(folder, "out", "energy.csv")
+            with open(file, "rb") as old:
+                text = old.read()
+            start = text.rstrip().rindex(b"\n") + 1  # of the last row
+            for size in (start, start + 5, start + 40, len(text) - 2):
+                with open(file, "wb") as new:
+                    new.write(text[:size])
+                rows = brio.read_energy(os.path.dirname(file))
+                self.assertEqual(rows.tobytes(), whole[:-1].tobytes())
+            for size in (0, 10):
+                with open(file, "wb") as new:
+                    new.write(text[:size])
+                with self.assertRaisesRegex(brio.Error, "no row yet"):
+                    brio.read_energy(os.path.dirname(file))
 
     def test_cage(self):
         scene = brio.parse(SCENE)

@@ -3,9 +3,15 @@ comparing."""
 import inspect
 import json
 import os
+import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+import threading
+import time
 import unittest
+from unittest import mock
 
 import brio
 import numpy as np
@@ -148,6 +154,50 @@ class Runs(unittest.TestCase):
         with brio.open_run(self.at("out")) as sim:
             self.assertAlmostEqual(sim.time, 3 / 60)
 
+    def test_interrupted_at_a_terminal(self):
+        """It sends Ctrl-C to the program too, which then ends with a checkpoint all the same."""
+        sets = ["bodies[0].shape.cells_x=80", "bodies[0].shape.cells_z=80", "probes=[]"]
+        long = [word for one in sets for word in ("--set", one)]  # steps of a quarter of a second
+
+        def interrupt(child, out):
+            for _ in range(1000):
+                if os.path.isfile(os.path.join(out, "energy.csv")):
+                    break
+                time.sleep(0.01)
+            os.kill(child, signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        def stopped(way, slots):
+            start, out = getattr(brio._command, way), self.at(way)
+
+            def watched(*arguments):
+                child, wait = start(*arguments)
+                threading.Thread(target=interrupt, args=[child, out]).start()
+                return child, wait
+
+            with mock.patch.object(brio._command, way, watched), mock.patch.object(
+                brio._own, "_slots", slots
+            ), self.assertRaises(KeyboardInterrupt):
+                brio.command("run", "cloth", "-o", out, *long, progress=False)
+            self.assertEqual(brio.Run(out).info["verdict"], "stopped")
+
+        stopped("_start", {})
+        stopped("_fork", {"something": "registered"})
+
+    def test_interrupted(self):
+        """Ctrl-C stops a run with a checkpoint. Python sees it when the library calls back."""
+        soon = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        soon.start()
+        with self.assertRaises(KeyboardInterrupt):
+            brio.run("cloth", self.at("out"), set={"time.end": 100})
+        soon.join()
+        result = brio.run(
+            "cloth", self.at("out"), set={"time.end": 100}, resume=True, progress=lambda now: True
+        )
+        self.assertFalse(result.completed)
+        self.assertLess(result.steps, 6000)
+        self.assertEqual(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
     def test_compare(self):
         table = brio.compare(
             "cloth",
@@ -160,6 +210,41 @@ class Runs(unittest.TestCase):
         self.assertTrue(os.path.exists(self.at("compared/report.html")))
         with self.assertRaisesRegex(brio.Error, "there is no scene"):
             brio.compare("no-such-scene", ["bdf2"])
+
+    def test_without_a_standard_error(self):
+        """As in programs without a console."""
+        closed = open(os.devnull, "w")
+        closed.close()
+        for stream in (None, closed, object()):
+            with mock.patch.object(sys, "stderr", stream), brio.load("cloth") as sim:
+                sim.step(2)
+                self.assertIn("[Hairer1996", brio.command("cite", "bdf2"))
+                with mock.patch.object(brio._forces, "plugins", ["a plug-in"]):  # forks
+                    self.assertIn("[Hairer1996", brio.command("cite", "bdf2"))
+
+    def test_no_command(self):
+        """The program prints its help, with the exit code 2."""
+        with self.assertRaisesRegex(brio.Error, "^brio failed$"):
+            brio.command()
+
+    def test_names_of_files_that_are_not_utf8(self):
+        """Python has them with surrogates."""
+        scene = os.fsdecode(os.fsencode(self.at("")) + b"caf\xe9.yaml")
+        shutil.copy(os.path.join(ROOT, "scenes", "cloth.yaml"), scene)
+        for copied in ([], ["a plug-in"]):  # in the program, and in a copy of this process
+            with mock.patch.object(brio._forces, "plugins", copied):
+                self.assertIn("vertices", brio.command("check", scene))
+
+    def test_failed_commands_leave_no_files_open(self):
+        def count():
+            return len(os.listdir("/proc/self/fd"))
+
+        before = count()
+        with mock.patch.object(brio._command, "find_program", lambda library: None):
+            for _ in range(3):
+                with self.assertRaisesRegex(brio.Error, "was not found"):
+                    brio.command("list")
+        self.assertEqual(count(), before)
 
     def test_module(self):
         import sys

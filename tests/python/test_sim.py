@@ -3,6 +3,7 @@ import gc
 import os
 import tempfile
 import threading
+import types
 import unittest
 
 import brio
@@ -59,7 +60,15 @@ class Loading(unittest.TestCase):
             with open(file, "w") as text:
                 json.dump(ROPE, text)
             ends = []
-            for sim in (brio.load(ROPE), brio.parse(json.dumps(ROPE)), brio.load(file)):
+            frozen = types.MappingProxyType(
+                {**ROPE, "bodies": [types.MappingProxyType(body) for body in ROPE["bodies"]]}
+            )
+            for sim in (
+                brio.load(ROPE),
+                brio.load(frozen),
+                brio.parse(json.dumps(ROPE)),
+                brio.load(file),
+            ):
                 sim.step(5)
                 ends.append(sim.q.tobytes())
         self.assertEqual(len(set(ends)), 1)
@@ -123,6 +132,14 @@ class Arrays(unittest.TestCase):
         frozen.flags.writeable = False
         with self.assertRaises(ValueError):
             self.sim.positions(out=frozen)
+        with brio.load("cloth") as cloth:
+            x, normals = cloth.draw("cloth")
+            x.flags.writeable = False
+            before = x.copy()
+            cloth.step()
+            with self.assertRaisesRegex(ValueError, "writeable"):
+                cloth.draw("cloth", out=(x, normals))
+            np.testing.assert_array_equal(x, before)
         with self.assertRaisesRegex(ValueError, "three numbers"):
             self.sim.set_gravity([1, 2])
         with self.assertRaisesRegex(brio.Error, "there is no body 'cloth'; there are: rope"):
@@ -382,6 +399,17 @@ class Building(unittest.TestCase):
         honey.step(10)
         self.assertLess(honey.ledger().added, -0.1)
         self.assertLess(abs(honey.ledger().remainder), 1e-9)
+
+        def no_hessian(x, time):
+            return (*written(x, time)[:2], None)
+
+        one = build(type="function", function=no_hessian, potential=True)
+        one.step(10)
+        np.testing.assert_allclose(one.positions(), sims[0].positions(), rtol=1e-6)
+        self.assertEqual(one.hessian.shape, (12, 12))
+        for forgot in (dict(function=lambda x, v, t: None), dict(function=lambda x, v, t: x[:2])):
+            with self.assertRaises(ValueError):
+                build(type="function", **forgot).step()
 
         def wrong(x, v, time):
             raise KeyError("no")

@@ -6,6 +6,7 @@ a second or, without a window, in a loop. One bake runs at a time.
 import os
 import re
 import time
+import traceback
 
 import bpy
 
@@ -138,13 +139,16 @@ class Job:
         self.cache = cache_of(context.scene)
         self.run = None
         self.cancelled = self.ended = self.failed = False
-        self.said = ""
         self.pieces = {"BAKE": self._bake, "RESUME": self._resume,
                        "HERE": self._here}[mode](context)
 
     @property
     def scene(self):
         return bpy.data.scenes.get(self.scene_name)
+
+    def said(self, kind="status"):
+        """What stands in the panel of its scene, which may have been renamed or removed."""
+        return getattr(self.scene.brio, kind) if self.scene else ""
 
     def tell(self, fraction, text):
         scene = self.scene
@@ -169,6 +173,10 @@ class Job:
             self._fail([messages.Message([], str(problem))])
         except ReferenceError:  # an undo, while frames were looked at
             self._fail([messages.Message([], "the scene was changed meanwhile: bake again")])
+        except Exception as problem:  # of Blender, or a mistake here: it has ended
+            traceback.print_exc()
+            self._fail([messages.Message([], "%s: %s (the console has more)" %
+                                         (type(problem).__name__, problem))])
         return not self.ended
 
     def _fail(self, found):

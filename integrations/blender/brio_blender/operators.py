@@ -1,6 +1,7 @@
 """Operators: roles, bake, resume, cancel, free, intersections, report."""
 import json
 import os
+import pathlib
 import tempfile
 import time
 import webbrowser
@@ -84,9 +85,9 @@ class _Bake:
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         work = job.current
-        said = work.scene.brio.status if work and work.scene else ""
+        said = work.said() if work else ""
         if work is not None and work.tick(0.08):
-            if work.scene.brio.status != said:
+            if work.said() != said:
                 _redraw(context)
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self.timer)
@@ -98,10 +99,10 @@ class _Bake:
     def _ended(self, context, work):
         _redraw(context)
         if work.failed:
-            self.report({"WARNING"}, work.scene.brio.error or "not baked")
+            self.report({"WARNING"}, work.said("error") or "not baked")
             return {"CANCELLED"}
         if not work.cancelled and work.scene:
-            self.report({"INFO"}, work.scene.brio.status)
+            self.report({"INFO"}, work.said())
         return {"FINISHED"}
 
 
@@ -275,7 +276,7 @@ class BRIO_OT_open_report(bpy.types.Operator):
 
     def execute(self, context):
         path = os.path.join(job.cache_of(context.scene).results(), "report.html")
-        webbrowser.open("file://" + path.replace(os.sep, "/"))
+        webbrowser.open(pathlib.Path(path).as_uri())
         return {"FINISHED"}
 
 

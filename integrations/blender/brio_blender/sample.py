@@ -119,6 +119,7 @@ class Sampler:
 
     def __init__(self, context, folder, still=False):
         self.context, self.folder, self.still = context, folder, still
+        self.scene = context.scene
         self.metres = context.scene.unit_settings.scale_length or 1.0
         self.bodies, self.colliders, self.floors = [], [], []
         self.matrices, self.motions = {}, {}
@@ -135,9 +136,15 @@ class Sampler:
             any(thing.brio.animated for thing in self.collider_things) or
             any(_may_move(thing) for thing in self.body_things))
 
+    def _depsgraph(self):
+        """Blender has that of the scene in the window; in others, objects do not move."""
+        if self.context.scene != self.scene:
+            raise Refused("", "the window showed another scene meanwhile: bake again")
+        return self.context.evaluated_depsgraph_get()
+
     def start(self):
         """Of the first frame, which the scene is at."""
-        depsgraph = self.context.evaluated_depsgraph_get()
+        depsgraph = self._depsgraph()
         for thing in self.body_things:
             points, triangles, matrix = mesh_of(thing, depsgraph)
             if len(points) != len(thing.data.vertices):
@@ -183,7 +190,7 @@ class Sampler:
 
     def frame(self):
         """Of one more frame, which the scene is at."""
-        depsgraph = self.context.evaluated_depsgraph_get()
+        depsgraph = self._depsgraph()
         for thing, body in zip(self.body_things, self.bodies):
             world = np.array(thing.evaluated_get(depsgraph).matrix_world)
             matrix = space.to_brio(world, self.metres)
@@ -225,12 +232,9 @@ class Sampler:
 
 
 def _may_move(thing):
-    """Whether the place of an object may change in time."""
-    while thing:
-        if thing.animation_data or thing.constraints:
-            return True
-        thing = thing.parent
-    return False
+    """Whether the place of an object may change in time. A parent may move it without animation
+    of its own: by a bone with constraints, or by vertices that modifiers or shape keys move."""
+    return bool(thing.parent or thing.animation_data or thing.constraints or thing.rigid_body)
 
 
 def settings_of(scene, frames, sampler):

@@ -153,7 +153,13 @@ class Cache:
 
     def set_bodies(self, bodies):
         """`bodies`: (name, vertices, matrices), the matrices one or one a frame, to brio's
-        space."""
+        space. ValueError: they are not those of the frames that are kept."""
+        now = [(name, count) for name, count, _ in bodies]
+        before = [(body["name"], body["vertices"]) for body in self.data["bodies"]]
+        if self.read and now != before:
+            names = sorted({name for name, _ in set(now) ^ set(before)})
+            raise ValueError("the bodies, or their numbers of vertices, are not those of this "
+                             "bake%s: press Bake" % (" (%s)" % ", ".join(names) if names else ""))
         self.data["bodies"] = [{"name": name, "vertices": count, "file": file_name(name),
                                 "matrices": np.asarray(matrices, dtype=float).tolist()}
                                for name, count, matrices in bodies]

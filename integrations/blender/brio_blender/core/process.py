@@ -16,17 +16,17 @@ class NotFound(Exception):
 
 
 def find_program(preferred="", folder=""):
-    """The path of brio: as the preferences say, in the PATH, next to the add-on."""
+    """The whole path of brio: as the preferences say, in the PATH, next to the add-on."""
     if preferred:
         path = os.path.expanduser(preferred)
         if os.path.isdir(path):
             path = os.path.join(path, NAME)
         if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
+            return os.path.abspath(path)  # it is started in the folder of the scene
         raise NotFound(f"there is no program {path}: see the preferences of the add-on")
     found = shutil.which("brio")
     if found:
-        return found
+        return os.path.abspath(found)
     beside = os.path.join(folder, NAME)
     if folder and os.path.isfile(beside) and os.access(beside, os.X_OK):
         return beside
@@ -35,9 +35,14 @@ def find_program(preferred="", folder=""):
 
 
 def run(program, *arguments, cwd=None, seconds=600):
-    """Runs the program to its end: (exit code, standard output, standard error)."""
-    done = subprocess.run([program, *arguments], cwd=cwd, capture_output=True, timeout=seconds,
-                          check=False, encoding="utf-8", errors="replace")
+    """Runs the program to its end: (exit code, standard output, standard error). An OSError if
+    that takes too long."""
+    try:
+        done = subprocess.run([program, *arguments], cwd=cwd, capture_output=True, timeout=seconds,
+                              check=False, encoding="utf-8", errors="replace")
+    except subprocess.TimeoutExpired:
+        raise TimeoutError("brio %s took more than %g s, and was ended" %
+                           (arguments[0], seconds)) from None
     return done.returncode, done.stdout, done.stderr
 
 
