@@ -66,4 +66,4 @@ if [ $# = 0 ] && [ -s "$passed" ]; then
     left=$(ctest --test-dir "$build" -N -LE long -E "^($out)\$" | sed -n 's/^Total Tests: //p')
     [ "$left" != 0 ] || exit 0
 fi
-sh cmake/test.sh "$build" -j1 -LE long -E "^($out)\$" "$@"
+sh cmake/test.sh "$build" -LE long -E "^($out)\$" "$@"
