@@ -160,8 +160,12 @@ static BrioStatus keep_patch(BrioBodyWork *w, const BrioNode *node, const double
     int64_t n = w->mesh->vertex_count, count;
     const int32_t *triangle = brio__builder_triangles(w->builder, w->body, &count);
     double length = hypot(hypot(normal[0], normal[1]), normal[2]);
-    double least = cos(fmin(fmax(normal[3], 0), 180) * 3.14159265358979323846 / 180) - 1e-12;
+    double least = cos(normal[3] * 3.14159265358979323846 / 180) - 1e-12;
     if (!(length > 0)) return brio__node_error(node, error, "the direction has no length");
+    if (!(normal[3] >= 0 && normal[3] <= 180))
+        return brio__node_error(node->child[1], error,
+                                "the angle = %g degrees is out of range: must be between 0 and 180",
+                                normal[3]);
     if (count == 0) return brio__node_error(node, error, "this body has no surface");
     for (int64_t t = 0; t < count; t++) {
         const int32_t *v = triangle + 3 * t;
