@@ -18,8 +18,42 @@ static void lists_of_vertices(void **unused)
     brio_sim_free(sim);
 }
 
+/* The initial positions of the eight vertices of a box that is turned, and where one of them is by
+ * a pose at 1 s. */
+static void turned_box(const char *rotate, double x[27])
+{
+    BrioSim *sim = parse("bodies:\n  - {" BOX ", transform: {rotate: %s}, fix: [{vertices: [7], "
+                         "script: {poses: [{t: 0}, {t: 1, rotate: %s}]}}]}\n",
+                         rotate, rotate);
+    double *world = calloc(3 * (size_t)sim->system->vertex_count, sizeof *world);
+    brio_sim_positions(sim, 0, x);
+    brio__system_fixed(sim->system, sim->state, 1, world);
+    memcpy(x + 24, world + 21, 3 * sizeof *x);
+    free(world);
+    brio_sim_free(sim);
+}
+
+/* An axis has any length: its squares may overflow or vanish. Whole turns are exact. */
+static void axes_and_angles(void **unused)
+{
+    (void)unused;
+    static const char *const same[][2] = {{"[[1, 2, 2], 33]", "[[1.6e160, 3.2e160, 3.2e160], 33]"},
+                                          {"[[1, 0, 0], 33]", "[[1e-200, 0, 0], 33]"},
+                                          {"[[0, 1, 0], 90]", "[[0, 1e300, 0], 90]"}};
+    double x[27], y[27];
+    for (size_t i = 0; i < BRIO_COUNT(same); i++) {
+        turned_box(same[i][0], x);
+        turned_box(same[i][1], y);
+        for (int k = 0; k < 27; k++) assert_true(fabs(x[k] - y[k]) < 1e-16);
+    }
+    turned_box("[[0, 0, 1], 0]", x);
+    turned_box("[[0, 0, 1], 3.6e21]", y);
+    assert_memory_equal(x, y, 24 * sizeof *x);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_of_vertices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_of_vertices),
+                                       cmocka_unit_test(axes_and_angles)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
