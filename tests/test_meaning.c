@@ -51,9 +51,49 @@ static void axes_and_angles(void **unused)
     assert_memory_equal(x, y, 24 * sizeof *x);
 }
 
+/* Copies are apart, and begin as the first one does. */
+static void copies_of_an_array(void **unused)
+{
+    (void)unused;
+    static const char *const initial[] = {
+        BOX ", state: box.csv",
+        BOX ", deform: {pull: {sphere: [[0.05, 0.05, 0.05], 0.06], by: [0.01, 0, 0]}}",
+        "shape: {type: disk, rings: 2}, material: {type: hooke, vertex_mass: 1}, velocity: {mode: "
+        "{type: drum, centre: [0.1, 0, 0], radius: 0.4}}",
+    };
+    char rows[1024] = "";
+    for (int v = 0, used = 0; v < 8; v++)
+        used += snprintf(rows + used, sizeof rows - (size_t)used, "%g,%g,%g,%d,0,0\n",
+                         0.2 * (v & 1), 0.1 * (v >> 1 & 1), 0.1 * (v >> 2), v);
+    write_text("box.csv", rows);
+    for (size_t i = 0; i < BRIO_COUNT(initial); i++) {
+        BrioSim *sim = parse("gravity: [0, 0, 0]\nbodies:\n  - {%s, array: {count: [2, 1, 2], "
+                             "spacing: [2, 1, 4]}}\n",
+                             initial[i]);
+        double x[2][256], v[2][256], speed = 0;
+        int64_t n = 3 * sim->system->body[0].count;
+        assert_true(n < 256);
+        for (int copy = 1; copy < 4; copy++) {
+            const double shift[3] = {2 * (copy % 2), 0, 4 * (copy / 2)};
+            for (int k = 0; k < 2; k++) {
+                brio_sim_positions(sim, k ? copy : 0, x[k]);
+                brio_sim_velocities(sim, k ? copy : 0, v[k]);
+            }
+            for (int64_t k = 0; k < n; k++) {
+                speed = fmax(speed, fabs(v[1][k]));
+                assert_true(fabs(x[1][k] - x[0][k] - shift[k % 3]) < 1e-14);
+                assert_true(fabs(v[1][k] - v[0][k]) < 1e-12);
+            }
+        }
+        assert_true(speed > 0 || i == 1);
+        brio_sim_free(sim);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(lists_of_vertices),
-                                       cmocka_unit_test(axes_and_angles)};
+                                       cmocka_unit_test(axes_and_angles),
+                                       cmocka_unit_test(copies_of_an_array)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
