@@ -90,10 +90,47 @@ static void copies_of_an_array(void **unused)
     }
 }
 
+static bool excluded(const BrioSim *sim, int a, int b)
+{
+    const BrioSystem *s = sim->system;
+    return s->excluded[a * (s->body_count + s->obstacle_count) + b];
+}
+
+/* Names of pairs: a body, a copy, all copies of an array, a material. Body "link.7" is no copy of
+ * body "link", as modellers call things. */
+static void names_of_pairs(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *pair;
+        bool with_floor[5];
+    } cases[] = {{"[link, floor]", {true}},
+                 {"[link.7, floor]", {false, true}},
+                 {"[bead, floor]", {false, false, true, true}},
+                 {"[bead.1, floor]", {false, false, false, true}},
+                 {"[rubber, floor]", {false, true, false, false, true}},
+                 {"[body3, floor]", {false, false, false, false, true}}};
+    for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
+        BrioSim *sim = parse(
+            "contact: {type: ipc, exclude: [%s]}\nobstacles: [{type: plane, name: floor, normal: "
+            "[0, 1, 0]}]\nbodies:\n"
+            "  - {name: link, " BOX ", transform: {translate: [0, 1, 0]}}\n"
+            "  - {name: link.7, " SHAPE ", material: rubber, transform: {translate: [1, 1, 0]}}\n"
+            "  - {name: bead, " BOX ", transform: {translate: [2, 1, 0]}, array: {count: [2, 1, "
+            "1], spacing: [1, 1, 1]}}\n"
+            "  - {" SHAPE ", material: rubber, transform: {translate: [4, 1, 0]}}\n",
+            cases[i].pair);
+        for (int body = 0; body < 5; body++)
+            if (excluded(sim, body, 5) != cases[i].with_floor[body])
+                fail_msg("%s: body %d", cases[i].pair, body);
+        brio_sim_free(sim);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_of_vertices),
-                                       cmocka_unit_test(axes_and_angles),
-                                       cmocka_unit_test(copies_of_an_array)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_of_vertices), cmocka_unit_test(axes_and_angles),
+        cmocka_unit_test(copies_of_an_array), cmocka_unit_test(names_of_pairs)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
