@@ -694,6 +694,8 @@ static const struct {
     {"{type: rod, a: {body: a, vertx: 1}}", "did you mean \"vertex\""},
     {"{type: ball, a: a, at: [0, 0, 0]}\nstitches:\n  - {a: a, b: b, vertices: []}",
      "there are no vertices"},
+    {"{type: ball, a: a, at: [0, 0, 0]}\nstitches:\n  - {a: a, b: b, by: edges, vertices: [0]}",
+     "stitches by edges take no vertices"},
     {"{type: volume, a: a, b: b}", "remove b"},
 };
 

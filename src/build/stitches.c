@@ -148,6 +148,10 @@ static BrioStatus check(const BrioBuilder *b, const BrioStitchDef *def, BrioErro
         return brio__error(error, BRIO_ERROR_INPUT,
                            "distance and breaking of stitches must be positive, and rest at "
                            "least 0");
+    if (def->edges && def->vertex_count)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "stitches by edges take no vertices: remove vertices, or use by: "
+                           "vertices");
     if (def->vertex_count < 0 || (def->vertex_count && !def->vertices))
         return brio__error(error, BRIO_ERROR_ARGUMENT, "the list of vertices is missing");
     for (int64_t i = 0; i < def->vertex_count; i++)
