@@ -696,6 +696,7 @@ static const struct {
      "there are no vertices"},
     {"{type: ball, a: a, at: [0, 0, 0]}\nstitches:\n  - {a: a, b: b, by: edges, vertices: [0]}",
      "stitches by edges take no vertices"},
+    {"{type: ball, a: a, b: {body: world, vertex: 3}}", "the world has no vertices"},
     {"{type: volume, a: a, b: b}", "remove b"},
 };
 
