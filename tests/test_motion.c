@@ -255,6 +255,29 @@ static void nodes_of_glb_move(void **state)
     brio_sequence_free(s);
 }
 
+/* Morph targets that no animation moves: weights of the node, or else of its mesh. */
+static void targets_of_glb_have_weights(void **state)
+{
+    (void)state;
+    static GlbFile m;
+    static const float X[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, up[9] = {0, 0, 1, 0, 0, 1, 0, 0, 1};
+    for (int own = 0; own < 2; own++) {
+        BrioSequence *s = NULL;
+        BrioError error = {0};
+        char rest[512];
+        m = (GlbFile){0};
+        add_numbers(&m, X, sizeof X, 3, 5126, "VEC3", "");
+        add_numbers(&m, up, sizeof up, 3, 5126, "VEC3", "");
+        snprintf(rest, sizeof rest,
+                 "\"nodes\":[{\"mesh\":0%s}],\"meshes\":[{\"weights\":[0.25],\"primitives\":[{"
+                 "\"attributes\":{\"POSITION\":0},\"targets\":[{\"POSITION\":1}]}]}]",
+                 own ? ",\"weights\":[0.75]" : "");
+        if (parse_glb(&m, rest, 24, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
+        for (int v = 0; v < 3; v++) assert_true(s->x[3 * v + 2] == (own ? 0.75 : 0.25));
+        brio_sequence_free(s);
+    }
+}
+
 /* A bar of three vertices on two bones, of which the upper one bends: weights in bytes, joints in
  * bytes or shorts. The place of the mesh's own node does not count. */
 static void skins_of_glb_bend(void **state)
@@ -854,15 +877,25 @@ int main(void)
 {
     brio_set_threads(1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_read),           cmocka_unit_test(own_glb_is_read),
-        cmocka_unit_test(nodes_of_glb_move),        cmocka_unit_test(skins_of_glb_bend),
-        cmocka_unit_test(bad_files_get_a_sentence), cmocka_unit_test(scripts_move_as_said),
-        cmocka_unit_test(curves_are_smooth),        cmocka_unit_test(monotone_stays_between),
-        cmocka_unit_test(attachments_follow),       cmocka_unit_test(half_is_half_of_whole),
-        cmocka_unit_test(confined_column_settles),  cmocka_unit_test(springs_are_differentiated),
-        cmocka_unit_test(slab_carries_and_drags),   cmocka_unit_test(nothing_goes_through),
-        cmocka_unit_test(threads_and_sequence),     cmocka_unit_test(what_does_nothing_is_refused),
-        cmocka_unit_test(scene_takes_a_pattern),    cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(files_are_read),
+        cmocka_unit_test(own_glb_is_read),
+        cmocka_unit_test(targets_of_glb_have_weights),
+        cmocka_unit_test(nodes_of_glb_move),
+        cmocka_unit_test(skins_of_glb_bend),
+        cmocka_unit_test(bad_files_get_a_sentence),
+        cmocka_unit_test(scripts_move_as_said),
+        cmocka_unit_test(curves_are_smooth),
+        cmocka_unit_test(monotone_stays_between),
+        cmocka_unit_test(attachments_follow),
+        cmocka_unit_test(half_is_half_of_whole),
+        cmocka_unit_test(confined_column_settles),
+        cmocka_unit_test(springs_are_differentiated),
+        cmocka_unit_test(slab_carries_and_drags),
+        cmocka_unit_test(nothing_goes_through),
+        cmocka_unit_test(threads_and_sequence),
+        cmocka_unit_test(what_does_nothing_is_refused),
+        cmocka_unit_test(scene_takes_a_pattern),
+        cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
