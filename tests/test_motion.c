@@ -423,6 +423,26 @@ static void scripts_move_as_said(void **state)
     brio_sim_free(sim);
 }
 
+/* Formulas that have no value before the start or after the end have velocities there.
+ * TOLERANCE 4e-3 m/s: t^1.5 over the 1e-5 s of the difference. */
+static void formulas_begin_and_end(void **state)
+{
+    (void)state;
+    BrioSim *sim = parse(
+        "bodies:\n  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n    material: {type: "
+        "stvk}\n    fix: [{vertices: [0], script: {start: 0, end: 2, formula: [t^1.5, (2 - t)^1.5, "
+        "0]}}]\n");
+    double x[3 * 8], v[3 * 8];
+    assert_int_equal(sim->system->vertex_count, 8);
+    for (int k = 0; k < 2; k++) {
+        double t = k ? 2 - 1e-6 : 0;
+        fixed_positions(sim, t, x, v);
+        assert_true(fabs(v[0] - 1.5 * sqrt(t)) < 4e-3 && fabs(v[1] + 1.5 * sqrt(2 - t)) < 4e-3);
+    }
+    assert_true(isfinite(ledger(sim).momentum[0]));
+    brio_sim_free(sim);
+}
+
 /* Vertices 0 to 3 of a cube that move by keys, by poses that turn about other axes each time, and
  * by frames, all of them samples of smooth motions at rest before 0 and after 2 s. */
 static BrioSim *sampled_motion(const char *by, int samples)
@@ -880,6 +900,7 @@ int main(void)
         cmocka_unit_test(files_are_read),
         cmocka_unit_test(own_glb_is_read),
         cmocka_unit_test(targets_of_glb_have_weights),
+        cmocka_unit_test(formulas_begin_and_end),
         cmocka_unit_test(nodes_of_glb_move),
         cmocka_unit_test(skins_of_glb_bend),
         cmocka_unit_test(bad_files_get_a_sentence),
