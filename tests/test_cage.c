@@ -434,6 +434,10 @@ static void refused(void **unused)
         {"shape: {type: grid}, cage: 4, " RUBBER, "kind: shell"},
         {"shape: {type: sphere}, cage: 900, " RUBBER, "cage"},
         {"shape: {type: sphere}, cage: -1, " RUBBER, "cage"},
+        {"shape: {type: sphere}, cage: 20, transform: {translate: [4e15, 0, 0]}, " RUBBER,
+         "away from the origin"},
+        {"shape: {type: sphere}, cage: 4, transform: {translate: [0, 1e90, 0]}, " RUBBER,
+         "away from the origin"},
         {"shape: {type: sphere, subdivisions: 0}, cage: 1, " RUBBER
          ", fix: [{vertices: [0, 1, 2, 3, 4, 5], script: {velocity: [1, 0, 0]}}, {vertices: [6, 7, "
          "8, 9, 10, 11], script: {velocity: [0, 1, 0]}}]",

@@ -1,6 +1,8 @@
 /* Constraints: derivatives of every kind, order under every integrator that takes them, pendulums
  * against CVODE, reactions in closed form, a four-bar linkage against its kinematics, momenta,
  * limits, contact, bits; stitches: force, breaking, the ledger. */
+#include "build/build.h"
+#include "distance.h"
 #include "sim/sim.h"
 
 #include <stdlib.h>
@@ -674,6 +676,48 @@ static void breaks(void **unused)
     brio_sim_free(resumed);
 }
 
+/* What is sewn is the nearest of all, and of several the first: as when each is tried. */
+static void stitches_go_to_the_nearest(void **unused)
+{
+    (void)unused;
+    for (int edges = 0; edges < 2; edges++) {
+        BrioSim *sim = parse(
+            "bodies:\n  - {name: a, shape: {type: grid, cells_x: 7, cells_z: 9}, material: {type: "
+            "hooke, vertex_mass: 1}, deform: {scatter: 0.1}}\n  - {name: b, shape: {type: grid, "
+            "cells_x: 8, cells_z: 6}, material: {type: hooke, vertex_mass: 1}, transform: "
+            "{translate: [0, 0.1, 0]}}\nstitches: [{a: a, b: b, by: %s}]\n",
+            edges ? "edges" : "vertices");
+        const BrioBuilder *plans = sim->system->plans;
+        const BrioBodyPlan *a = &plans->body[0], *b = &plans->body[1];
+        int first = edges ? 2 : 1;
+        if (!edges) assert_int_equal(plans->stitch_count, a->mesh->vertex_count);
+        for (int64_t i = 0; i < plans->stitch_count; i++) {
+            const BrioStitchPlan *s = &plans->stitch[i];
+            double x[12], w[4], best = INFINITY;
+            for (int k = 0; k < first; k++)
+                memcpy(x + 3 * k, a->x + 3 * s->vertex[k], 3 * sizeof *x);
+            for (int64_t t = 0; t < b->mesh->triangle_count; t++)
+                for (int side = 0; side < (edges ? 3 : 1); side++) {
+                    const int32_t *n = b->mesh->triangle + 3 * t;
+                    int32_t p = n[side], q = n[(side + 1) % 3];
+                    const int32_t corner[3] = {edges ? BRIO_MIN(p, q) : n[0],
+                                               edges ? BRIO_MAX(p, q) : n[1], n[2]};
+                    for (int k = 0; k < 4 - first; k++)
+                        memcpy(x + 3 * (first + k), b->x + 3 * corner[k], 3 * sizeof *x);
+                    double d =
+                        edges ? brio__closest_edge_edge(x, w) : brio__closest_vertex_face(x, w);
+                    bool is_it =
+                        !memcmp(s->vertex + first, corner, (size_t)(4 - first) * sizeof *corner);
+                    if (is_it) assert_true(d == s->rest);
+                    if (is_it && !edges) assert_true(d < best); /* none before it is as near */
+                    best = fmin(best, d);
+                }
+            assert_true(best == s->rest);
+        }
+        brio_sim_free(sim);
+    }
+}
+
 /* ---- what cannot be --------------------------------------------------------------------- */
 
 #define TWO                           \
@@ -694,6 +738,9 @@ static const struct {
     {"{type: rod, a: {body: a, vertx: 1}}", "did you mean \"vertex\""},
     {"{type: ball, a: a, at: [0, 0, 0]}\nstitches:\n  - {a: a, b: b, vertices: []}",
      "there are no vertices"},
+    {"{type: ball, a: a, at: [0, 0, 0]}\nstitches:\n  - {a: a, b: b, by: edges, vertices: [0]}",
+     "stitches by edges take no vertices"},
+    {"{type: ball, a: a, b: {body: world, vertex: 3}}", "the world has no vertices"},
     {"{type: volume, a: a, b: b}", "remove b"},
 };
 
@@ -821,6 +868,7 @@ int main(void)
         cmocka_unit_test(by_local_global),
         cmocka_unit_test(hangs),
         cmocka_unit_test(breaks),
+        cmocka_unit_test(stitches_go_to_the_nearest),
         cmocka_unit_test(refusals),
         cmocka_unit_test(failing_memory),
         cmocka_unit_test(sheet_hangs_by_a_point),

@@ -629,6 +629,23 @@ static void forces_are_measured_by_what_they_say(void **unused)
     }
 }
 
+/* A box and a list of vertices select what both do. */
+static void selections_are_combined(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(
+        "bodies:\n  - {shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}, material: jelly}\n"
+        "forces: [{type: constant, force: [1, 0, 0], vertices: [0, 1, 2, 3, 4], box: [[-1, -1, "
+        "-1], [0, 1, 1]]}]\n");
+    double x[24];
+    int at_left = 0;
+    brio_sim_positions(sim, 0, x);
+    for (int v = 0; v < 5; v++) at_left += x[3 * v] < 0;
+    assert_true(at_left > 0 && at_left < 5);
+    assert_int_equal(sim->system->force[0].vertex_count, at_left);
+    brio_sim_free(sim);
+}
+
 /* ---- pressure --------------------------------------------------------------------------- */
 
 #define BALLOON                                                                               \
@@ -1025,6 +1042,7 @@ int main(void)
         cmocka_unit_test(forces_without_potential_keep_second_order),
         cmocka_unit_test(scripts_work_against_forces),
         cmocka_unit_test(forces_are_measured_by_what_they_say),
+        cmocka_unit_test(selections_are_combined),
         cmocka_unit_test(a_balloon_has_its_radius),
         cmocka_unit_test(volumes_are_kept_and_gases_obey_boyle),
         cmocka_unit_test(pressure_keeps_momenta),

@@ -255,6 +255,29 @@ static void nodes_of_glb_move(void **state)
     brio_sequence_free(s);
 }
 
+/* Morph targets that no animation moves: weights of the node, or else of its mesh. */
+static void targets_of_glb_have_weights(void **state)
+{
+    (void)state;
+    static GlbFile m;
+    static const float X[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, up[9] = {0, 0, 1, 0, 0, 1, 0, 0, 1};
+    for (int own = 0; own < 2; own++) {
+        BrioSequence *s = NULL;
+        BrioError error = {0};
+        char rest[512];
+        m = (GlbFile){0};
+        add_numbers(&m, X, sizeof X, 3, 5126, "VEC3", "");
+        add_numbers(&m, up, sizeof up, 3, 5126, "VEC3", "");
+        snprintf(rest, sizeof rest,
+                 "\"nodes\":[{\"mesh\":0%s}],\"meshes\":[{\"weights\":[0.25],\"primitives\":[{"
+                 "\"attributes\":{\"POSITION\":0},\"targets\":[{\"POSITION\":1}]}]}]",
+                 own ? ",\"weights\":[0.75]" : "");
+        if (parse_glb(&m, rest, 24, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
+        for (int v = 0; v < 3; v++) assert_true(s->x[3 * v + 2] == (own ? 0.75 : 0.25));
+        brio_sequence_free(s);
+    }
+}
+
 /* A bar of three vertices on two bones, of which the upper one bends: weights in bytes, joints in
  * bytes or shorts. The place of the mesh's own node does not count. */
 static void skins_of_glb_bend(void **state)
@@ -397,6 +420,26 @@ static void scripts_move_as_said(void **state)
         assert_true(fabs(x[9] - (-sin(t) * 2 * y + t)) < 1e-13 && fabs(x[11] - 1) < 1e-14);
     }
     free(x);
+    brio_sim_free(sim);
+}
+
+/* Formulas that have no value before the start or after the end have velocities there.
+ * TOLERANCE 4e-3 m/s: t^1.5 over the 1e-5 s of the difference. */
+static void formulas_begin_and_end(void **state)
+{
+    (void)state;
+    BrioSim *sim = parse(
+        "bodies:\n  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n    material: {type: "
+        "stvk}\n    fix: [{vertices: [0], script: {start: 0, end: 2, formula: [t^1.5, (2 - t)^1.5, "
+        "0]}}]\n");
+    double x[3 * 8], v[3 * 8];
+    assert_int_equal(sim->system->vertex_count, 8);
+    for (int k = 0; k < 2; k++) {
+        double t = k ? 2 - 1e-6 : 0;
+        fixed_positions(sim, t, x, v);
+        assert_true(fabs(v[0] - 1.5 * sqrt(t)) < 4e-3 && fabs(v[1] + 1.5 * sqrt(2 - t)) < 4e-3);
+    }
+    assert_true(isfinite(ledger(sim).momentum[0]));
     brio_sim_free(sim);
 }
 
@@ -854,15 +897,26 @@ int main(void)
 {
     brio_set_threads(1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_read),           cmocka_unit_test(own_glb_is_read),
-        cmocka_unit_test(nodes_of_glb_move),        cmocka_unit_test(skins_of_glb_bend),
-        cmocka_unit_test(bad_files_get_a_sentence), cmocka_unit_test(scripts_move_as_said),
-        cmocka_unit_test(curves_are_smooth),        cmocka_unit_test(monotone_stays_between),
-        cmocka_unit_test(attachments_follow),       cmocka_unit_test(half_is_half_of_whole),
-        cmocka_unit_test(confined_column_settles),  cmocka_unit_test(springs_are_differentiated),
-        cmocka_unit_test(slab_carries_and_drags),   cmocka_unit_test(nothing_goes_through),
-        cmocka_unit_test(threads_and_sequence),     cmocka_unit_test(what_does_nothing_is_refused),
-        cmocka_unit_test(scene_takes_a_pattern),    cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(files_are_read),
+        cmocka_unit_test(own_glb_is_read),
+        cmocka_unit_test(targets_of_glb_have_weights),
+        cmocka_unit_test(formulas_begin_and_end),
+        cmocka_unit_test(nodes_of_glb_move),
+        cmocka_unit_test(skins_of_glb_bend),
+        cmocka_unit_test(bad_files_get_a_sentence),
+        cmocka_unit_test(scripts_move_as_said),
+        cmocka_unit_test(curves_are_smooth),
+        cmocka_unit_test(monotone_stays_between),
+        cmocka_unit_test(attachments_follow),
+        cmocka_unit_test(half_is_half_of_whole),
+        cmocka_unit_test(confined_column_settles),
+        cmocka_unit_test(springs_are_differentiated),
+        cmocka_unit_test(slab_carries_and_drags),
+        cmocka_unit_test(nothing_goes_through),
+        cmocka_unit_test(threads_and_sequence),
+        cmocka_unit_test(what_does_nothing_is_refused),
+        cmocka_unit_test(scene_takes_a_pattern),
+        cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -465,6 +465,12 @@ static const Case cases[] = {
      NULL, NULL, NULL,
      "scene.yaml:4:20: bodies[0].fix[0].normal: no triangle of the surface faces this direction: "
      "change it, or widen the angle"},
+    {"an angle of a patch beyond 180 degrees",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    "
+     "fix: [{normal: [[1, 0, 0], 190]}]\n",
+     NULL, NULL, NULL,
+     "scene.yaml:4:32: bodies[0].fix[0].normal[1]: the angle = 190 degrees is out of range: must "
+     "be between 0 and 180"},
     {"a body in a formula",
      "contact: {type: cubic}\nobstacles: [{type: sphere, formula: true, radius: 3}]\nbodies:\n  - "
      "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",

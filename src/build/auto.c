@@ -57,12 +57,15 @@ static BrioStatus shortest_median(const BrioSystem *s, double *median)
     if (!surface || surface->edge_count == 0) return BRIO_OK;
     double *square = brio__alloc((size_t)surface->edge_count, sizeof *square);
     if (!square) return BRIO_ERROR_MEMORY;
-    for (int body = 0; body < s->body_count; body++) {
+    /* edges are sorted by their first vertices, and these by owner */
+    for (int32_t e = 0; e < surface->edge_count;) {
+        int32_t owner = surface->vertex_owner[surface->edge[2 * (int64_t)e]];
         size_t count = 0;
-        for (int32_t e = 0; e < surface->edge_count; e++)
-            if (surface->vertex_owner[surface->edge[2 * (int64_t)e]] == body)
-                square[count++] = surface->edge_square[e];
-        if (count == 0) continue;
+        for (; e < surface->edge_count &&
+               surface->vertex_owner[surface->edge[2 * (int64_t)e]] == owner;
+             e++)
+            square[count++] = surface->edge_square[e];
+        if (owner >= s->body_count) continue;
         qsort(square, count, sizeof *square, brio__ascending);
         if (square[count / 2] > 0) *median = fmin(*median, sqrt(square[count / 2]));
     }

@@ -228,7 +228,10 @@ int64_t brio__force_chooses(const BrioForcePlan *plan, const BrioBodyPlan *of, i
     const double *x = of->start && plan->force.kept ? of->start : of->x;
     for (int64_t v = 0; v < vertices; v++)
         on[v] = !plan->vertex_count && !plan->chosen && in_region(plan, x + 3 * v);
-    for (int64_t i = 0; i < plan->vertex_count; i++) on[plan->vertices[i]] = 1;
+    for (int64_t i = 0; i < plan->vertex_count; i++) {
+        int32_t v = plan->vertices[i];
+        on[v] = !plan->chosen && in_region(plan, x + 3 * (int64_t)v);
+    }
     for (int64_t i = 0; i < plan->chosen_count; i++)
         if (plan->chosen[2 * i] == body) on[plan->chosen[2 * i + 1]] = 1;
     for (int64_t v = 0; v < vertices; v++) count += on[v];

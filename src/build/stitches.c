@@ -2,11 +2,12 @@
  * are in the initial state (energy/stitch.c has the energy).
  *
  * What they are sewn to are the triangles of the other body, or else its springs, or else its
- * vertices. Each is tried for each: bodies are sewn once, before the first step. */
+ * vertices. A tree of boxes over these finds the nearest one; of several, the first. */
 #include "build.h"
 
 #include "../distance.h"
 #include "../handle.h"
+#include "../vec.h"
 
 #include <stdlib.h>
 
@@ -95,27 +96,140 @@ static int32_t corner_of(const Parts *parts, int64_t i, int k)
     return parts->corner[parts->corners * i + BRIO_MIN(k, parts->corners - 1)];
 }
 
+/* ---- the nearest primitive -------------------------------------------------------------- */
+
+typedef struct Box {
+    double low[3], high[3];
+} Box;
+
+static const Box nothing = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+static void include(Box *box, const double *x)
+{
+    for (int r = 0; r < 3; r++) {
+        box->low[r] = fmin(box->low[r], x[r]);
+        box->high[r] = fmax(box->high[r], x[r]);
+    }
+}
+
+/* The distance of two boxes. */
+static double away(const Box *a, const Box *b)
+{
+    double d[3];
+    for (int r = 0; r < 3; r++)
+        d[r] = fmax(fmax(a->low[r] - b->high[r], b->low[r] - a->high[r]), 0);
+    return brio__hypot3(d);
+}
+
+typedef struct Keyed {
+    double key;
+    int64_t part;
+} Keyed;
+
+/* Halves of `order`, sorted along the longest side of their box. */
+typedef struct Tree {
+    const Parts *parts;
+    Keyed *order;
+    Box *box; /* of [begin, end), at the place of its middle */
+} Tree;
+
+static int by_key(const void *a, const void *b)
+{
+    const Keyed *p = a, *q = b;
+    return p->key != q->key ? (p->key > q->key) - (p->key < q->key)
+                            : (p->part > q->part) - (p->part < q->part);
+}
+
+static void build(Tree *t, int64_t begin, int64_t end)
+{
+    const Parts *parts = t->parts;
+    int64_t middle = (begin + end) / 2;
+    Box box = nothing;
+    int axis = 0;
+    if (begin >= end) return;
+    for (int64_t i = begin; i < end; i++)
+        for (int k = 0; k < parts->corners; k++)
+            include(&box, parts->x + 3 * (int64_t)corner_of(parts, t->order[i].part, k));
+    for (int r = 1; r < 3; r++)
+        if (box.high[r] - box.low[r] > box.high[axis] - box.low[axis]) axis = r;
+    for (int64_t i = begin; i < end; i++) {
+        t->order[i].key = 0;
+        for (int k = 0; k < parts->corners; k++)
+            t->order[i].key += parts->x[3 * (int64_t)corner_of(parts, t->order[i].part, k) + axis];
+    }
+    qsort(t->order + begin, (size_t)(end - begin), sizeof *t->order, by_key);
+    t->box[middle] = box;
+    build(t, begin, middle);
+    build(t, middle + 1, end);
+}
+
+/* What is nearest to one primitive. */
+typedef struct Near {
+    int first;    /* how many of its corners x begins with: 1, or 2 of an edge */
+    double x[12]; /* and those of a target */
+    Box box;      /* of its own corners */
+    double distance, weight[4];
+    int64_t part;
+} Near;
+
+static void try_part(const Parts *to, int64_t j, Near *near)
+{
+    double w[4], d;
+    for (int k = 0; k + near->first < 4; k++)
+        memcpy(near->x + 3 * (near->first + k), to->x + 3 * (int64_t)corner_of(to, j, k),
+               3 * sizeof *near->x);
+    d = near->first == 2 ? brio__closest_edge_edge(near->x, w)
+                         : brio__closest_vertex_face(near->x, w);
+    if (!(d < near->distance || (d == near->distance && j < near->part))) return;
+    near->distance = d;
+    near->part = j;
+    memcpy(near->weight, w, sizeof near->weight);
+}
+
+static void search(const Tree *t, int64_t begin, int64_t end, Near *near)
+{
+    if (begin >= end) return;
+    int64_t middle = (begin + end) / 2;
+    if (away(&t->box[middle], &near->box) > near->distance * (1 + 1e-9)) return; /* round-off */
+    try_part(t->parts, t->order[middle].part, near);
+    double left = begin < middle ? away(&t->box[(begin + middle) / 2], &near->box) : INFINITY;
+    double right = middle + 1 < end ? away(&t->box[(middle + 1 + end) / 2], &near->box) : INFINITY;
+    bool turned = right < left;
+    if (turned) search(t, middle + 1, end, near);
+    search(t, begin, middle, near);
+    if (!turned) search(t, middle + 1, end, near);
+}
+
 /* The nearest point of `to` for primitive i of `from`: the vertices and weights of the pair. */
-static double nearest(const Parts *from, const Parts *to, int64_t i, bool edges,
+static double nearest(const Parts *from, const Tree *to, int64_t i, bool edges,
                       BrioStitchPlan *stitch)
 {
-    int first = edges ? 2 : 1;
-    double best = INFINITY, x[12];
-    for (int k = 0; k < first; k++)
-        memcpy(x + 3 * k, from->x + 3 * (int64_t)corner_of(from, i, k), 3 * sizeof *x);
-    for (int64_t j = 0; j < to->count; j++) {
-        double w[4], d;
-        for (int k = 0; k + first < 4; k++)
-            memcpy(x + 3 * (first + k), to->x + 3 * (int64_t)corner_of(to, j, k), 3 * sizeof *x);
-        d = edges ? brio__closest_edge_edge(x, w) : brio__closest_vertex_face(x, w);
-        if (!(d < best)) continue;
-        best = d;
-        memcpy(stitch->weight, w, sizeof stitch->weight);
-        for (int k = 0; k < 4; k++)
-            stitch->vertex[k] = k < first ? corner_of(from, i, k) : corner_of(to, j, k - first);
+    Near near = {.first = edges ? 2 : 1, .box = nothing, .distance = INFINITY, .part = INT64_MAX};
+    for (int k = 0; k < near.first; k++) {
+        memcpy(near.x + 3 * k, from->x + 3 * (int64_t)corner_of(from, i, k), 3 * sizeof *near.x);
+        include(&near.box, near.x + 3 * k);
     }
-    return best;
+    search(to, 0, to->parts->count, &near);
+    if (near.part == INT64_MAX) return INFINITY;
+    memcpy(stitch->weight, near.weight, sizeof stitch->weight);
+    for (int k = 0; k < 4; k++)
+        stitch->vertex[k] = k < near.first ? corner_of(from, i, k)
+                                           : corner_of(to->parts, near.part, k - near.first);
+    return near.distance;
 }
+
+static BrioStatus plant(const Parts *parts, Tree *t)
+{
+    *t = (Tree){.parts = parts,
+                .order = brio__alloc((size_t)parts->count + 1, sizeof *t->order),
+                .box = brio__alloc((size_t)parts->count + 1, sizeof *t->box)};
+    if (!t->order || !t->box) return BRIO_ERROR_MEMORY;
+    for (int64_t j = 0; j < parts->count; j++) t->order[j].part = j;
+    build(t, 0, parts->count);
+    return BRIO_OK;
+}
+
+/* ---- all of them ------------------------------------------------------------------------ */
 
 static BrioStatus add(BrioBuilder *b, const BrioStitchPlan *stitch, BrioError *error)
 {
@@ -148,6 +262,10 @@ static BrioStatus check(const BrioBuilder *b, const BrioStitchDef *def, BrioErro
         return brio__error(error, BRIO_ERROR_INPUT,
                            "distance and breaking of stitches must be positive, and rest at "
                            "least 0");
+    if (def->edges && def->vertex_count)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "stitches by edges take no vertices: remove vertices, or use by: "
+                           "vertices");
     if (def->vertex_count < 0 || (def->vertex_count && !def->vertices))
         return brio__error(error, BRIO_ERROR_ARGUMENT, "the list of vertices is missing");
     for (int64_t i = 0; i < def->vertex_count; i++)
@@ -157,7 +275,7 @@ static BrioStatus check(const BrioBuilder *b, const BrioStitchDef *def, BrioErro
 
 /* Sews all of `from` that is near enough; what has no stitch afterwards has none nearby. `closest`:
  * the smallest distance. */
-static BrioStatus sew(BrioBuilder *b, const BrioStitchDef *def, const Parts *from, const Parts *to,
+static BrioStatus sew(BrioBuilder *b, const BrioStitchDef *def, const Parts *from, const Tree *to,
                       double *closest, BrioError *error)
 {
     *closest = INFINITY;
@@ -165,7 +283,7 @@ static BrioStatus sew(BrioBuilder *b, const BrioStitchDef *def, const Parts *fro
         BrioStitchPlan stitch = {.k = def->k, .breaking = def->breaking};
         double d = nearest(from, to, i, def->edges, &stitch);
         *closest = fmin(*closest, d);
-        if (!(d <= def->distance)) continue;
+        if (!(d <= def->distance) || isinf(d)) continue;
         for (int k = 0; k < 4; k++) stitch.body[k] = k < (def->edges ? 2 : 1) ? def->a : def->b;
         stitch.rest = isnan(def->rest) ? d : def->rest;
         BRIO_CHECK(add(b, &stitch, error));
@@ -181,14 +299,18 @@ BrioStatus brio_builder_stitch(BrioBuilder *builder, const BrioStitchDef *def, i
     BRIO_CHECK(check(builder, def, error));
     const BrioBodyPlan *a = &builder->body[def->a], *b = &builder->body[def->b];
     Parts from = {.x = a->x}, to = {.x = b->x};
+    Tree tree = {0};
     int64_t before = builder->stitch_count;
     BrioStatus status = def->edges ? edges_of(a->mesh, &from)
                                    : vertices_of(a->mesh, def->vertex_count ? def->vertices : NULL,
                                                  def->vertex_count, &from);
     if (status == BRIO_OK) status = targets_of(b->mesh, def->edges, &to);
+    if (status == BRIO_OK) status = plant(&to, &tree);
     double closest = INFINITY;
-    status =
-        status == BRIO_OK ? sew(builder, def, &from, &to, &closest, error) : brio__no_memory(error);
+    status = status == BRIO_OK ? sew(builder, def, &from, &tree, &closest, error)
+                               : brio__no_memory(error);
+    brio__free(tree.order);
+    brio__free(tree.box);
     brio__free(from.own);
     brio__free(to.own);
     if (status == BRIO_OK && builder->stitch_count == before)

@@ -10,6 +10,7 @@
 
 #define CUBES_MAX 1e6    /* of a lattice */
 #define HOLES_MAX 0.1    /* of the area: wider ones are no accident */
+#define EDGE_MIN 1e-10   /* of the distance from the origin: below it places are round-off */
 #define WEIGHT_MIN 1e-13 /* of a vertex: below it is round-off */
 
 void brio__cage_free(BrioCage *c)
@@ -414,11 +415,12 @@ static BrioStatus lay(BrioLattice *l, int cells, BrioError *error)
 {
     const BrioMesh *mesh = l->surface;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    double longest = 0, cubes = 1;
+    double longest = 0, cubes = 1, far = 0;
     for (int64_t k = 0; k < 9 * mesh->triangle_count; k++) {
         double x = mesh->x[3 * (int64_t)mesh->triangle[k / 3] + k % 3];
         low[k % 3] = fmin(low[k % 3], x);
         high[k % 3] = fmax(high[k % 3], x);
+        far = fmax(far, fabs(x));
     }
     for (int r = 0; r < 3; r++) longest = fmax(longest, high[r] - low[r]);
     l->edge = longest / cells;
@@ -430,6 +432,11 @@ static BrioStatus lay(BrioLattice *l, int cells, BrioError *error)
     if (!(l->edge > 0) || !isfinite(l->edge))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "the surface has no size, so no cage can be made around it");
+    if (l->edge < EDGE_MIN * far)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the surface is %.3g m away from the origin, where coordinates are too "
+                           "coarse for cells of %.3g m: move it nearer",
+                           far, l->edge);
     if (cubes > CUBES_MAX)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "a cage of %d cells along the longest side has a lattice of %.0f "

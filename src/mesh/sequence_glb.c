@@ -302,7 +302,8 @@ static BrioStatus order_nodes(Glb *g)
 
 /* ---- meshes ----------------------------------------------------------------------------- */
 
-static BrioStatus read_targets(Glb *g, int32_t primitive, Piece *p)
+/* `weights`: of the targets, where no animation gives them; of the node, or else of its mesh. */
+static BrioStatus read_targets(Glb *g, int32_t primitive, int32_t weights, Piece *p)
 {
     const BrioJsonFile *j = &g->json;
     int32_t list = brio__gltf_get(j, primitive, "targets");
@@ -311,6 +312,7 @@ static BrioStatus read_targets(Glb *g, int32_t primitive, Piece *p)
     p->target = brio__calloc((size_t)count, sizeof *p->target);
     p->w = brio__calloc((size_t)count, sizeof *p->w);
     if (!p->target || !p->w) return brio__no_memory(g->error);
+    read_components(g, weights, count, p->w);
     int32_t value = j->value[list].first;
     for (int i = 0; i < count; i++, value = j->value[value].next) {
         p->target_count = i + 1;
@@ -376,7 +378,10 @@ static BrioStatus add_triangles(Glb *g, int32_t primitive, const Piece *p, BrioS
 static BrioStatus add_pieces(Glb *g, int64_t node, BrioSequence *s)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t list = brio__gltf_get(j, entry(g, "meshes", g->node[node].mesh), "primitives");
+    int32_t mesh = entry(g, "meshes", g->node[node].mesh);
+    int32_t weights = brio__gltf_get(j, g->node[node].value, "weights");
+    int32_t list = brio__gltf_get(j, mesh, "primitives");
+    if (!weights) weights = brio__gltf_get(j, mesh, "weights");
     int32_t value = brio__gltf_count(j, list) ? j->value[list].first : 0;
     for (; value; value = j->value[value].next) {
         int32_t attributes = brio__gltf_get(j, value, "attributes");
@@ -389,7 +394,7 @@ static BrioStatus add_pieces(Glb *g, int64_t node, BrioSequence *s)
         BRIO_CHECK(read_named(g, attributes, "POSITION", 3, &p->base));
         if (!p->base.value) return bad(g, "mesh", g->node[node].mesh);
         if (p->skin >= 0) BRIO_CHECK(read_skin(g, attributes, p));
-        BRIO_CHECK(read_targets(g, value, p));
+        BRIO_CHECK(read_targets(g, value, weights, p));
         BRIO_CHECK(add_triangles(g, value, p, s));
         s->vertex_count += p->base.count;
         if (s->vertex_count > INT32_MAX) return bad(g, "mesh", g->node[node].mesh);

@@ -55,8 +55,8 @@ static const BrioKey body_keys[] = {
               "For a-search: initial target of this body's energy above the ground, as a fraction "
               "of its initial energy above it. Switches `by_body` on."),
      KEY_WORDS("that of the integrator"), KEY_INTO(BrioBodyWork, def.energy_scale)},
-    {KEY_MAP("array", "Copies of the body in rows, columns and layers; their names are NAME.0, "
-                      "NAME.1, ...")},
+    {KEY_MAP("array", "Copies of the body in rows, columns and layers, each with its initial "
+                      "state; their names are NAME.0, NAME.1, ...")},
     KEY_END};
 BRIO_SECTION(body){"bodies[]", "A body", body_keys};
 
@@ -99,7 +99,7 @@ static BrioStatus place_vertices(BrioBodyWork *w, BrioError *error)
 }
 
 /* Where the rest shape stands and how it moves: the copy of an array is shifted as a whole. */
-static BrioStatus read_place(BrioBodyWork *w, const double shift[3], BrioError *error)
+static BrioStatus read_place(BrioBodyWork *w, BrioError *error)
 {
     BrioPlacement placement = brio__placement();
     BRIO_CHECK(brio__read_transform(brio__node_get(w->node, "transform"), &placement, error));
@@ -107,15 +107,15 @@ static BrioStatus read_place(BrioBodyWork *w, const double shift[3], BrioError *
     memcpy(w->def.translate, placement.translate, sizeof w->def.translate);
     BRIO_CHECK(brio__read_velocity(w, error));
     for (int r = 0; r < 3; r++) {
-        w->def.translate[r] += shift[r];
-        w->def.about[r] += shift[r];
+        w->def.translate[r] += w->shift[r];
+        w->def.about[r] += w->shift[r];
     }
     return BRIO_OK;
 }
 
 /* `copy` of an array; -1: there is no array. */
 static BrioStatus build_body(BrioBodyWork *w, BrioNode *materials, int number, int copy,
-                             const double shift[3], BrioError *error)
+                             BrioError *error)
 {
     char own[32], copied[256];
     brio__key_defaults(body_keys, w);
@@ -128,7 +128,7 @@ static BrioStatus build_body(BrioBodyWork *w, BrioNode *materials, int number, i
     }
     BRIO_CHECK(brio__read_material(materials, brio__node_get(w->node, "material"), &w->def.material,
                                    error));
-    BRIO_CHECK(read_place(w, shift, error));
+    BRIO_CHECK(read_place(w, error));
     BRIO_CHECK(brio__read_body_mesh(w, error));
     BRIO_CHECK(brio__read_initial_state(w, error));
     BRIO_CHECK(brio__read_springs(w, error));
@@ -162,16 +162,16 @@ static BrioStatus read_body(BrioNode *root, BrioScene *scene, BrioBuilder *build
     if (copies) BRIO_CHECK(read_array(copies, &array, error));
     int64_t nx = (int64_t)array.count[0], ny = (int64_t)array.count[1];
     for (int64_t k = 0; k < nx * ny * (int64_t)array.count[2]; k++) {
-        double shift[3] = {(double)(k % nx) * array.spacing[0],
-                           (double)(k / nx % ny) * array.spacing[1],
-                           (double)(k / (nx * ny)) * array.spacing[2]};
         BrioBodyWork w = {.scene = scene,
                           .builder = builder,
                           .node = node,
                           .def = brio_default_body(),
+                          .shift = {(double)(k % nx) * array.spacing[0],
+                                    (double)(k / nx % ny) * array.spacing[1],
+                                    (double)(k / (nx * ny)) * array.spacing[2]},
                           .first = *first};
-        BrioStatus status = build_body(&w, brio__node_get(root, "materials"), i,
-                                       copies ? (int)k : -1, shift, error);
+        BrioStatus status =
+            build_body(&w, brio__node_get(root, "materials"), i, copies ? (int)k : -1, error);
         if (w.mesh) *first += w.mesh->vertex_count;
         brio_mesh_free(w.mesh);
         brio_mesh_free(w.filled);

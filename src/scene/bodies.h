@@ -13,6 +13,7 @@ typedef struct BrioBodyWork {
     BrioMesh *mesh;
     BrioMesh *filled; /* the surface that tets were made to fill, if its file has faces; owned */
     BrioBodyDef def;
+    double shift[3];    /* m, of a copy of an array */
     double edge;        /* m, of a surface that is filled with tets; NAN: not given */
     double gradient[9]; /* 1/s, of `velocity`; NAN: not given */
     int body;

@@ -76,6 +76,8 @@ static BrioStatus read_map(BrioNode *node, const BrioBuilder *builder, BrioEnd *
         return brio__node_error(node, error, "missing key \"body\": there are several bodies");
     if (number && brio__node_get(node, "point"))
         return brio__node_error(node, error, "give a vertex or a point, not both");
+    if (number && end->body < 0)
+        return brio__node_error(number, error, "the world has no vertices: give a point");
     return number ? read_vertex(number, builder, end, error) : BRIO_OK;
 }
 

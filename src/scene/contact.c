@@ -429,13 +429,38 @@ BrioStatus brio__read_more_obstacles(BrioNode *root, const BrioScene *scene, Bri
 
 /* ---- pairs ------------------------------------------------------------------------------ */
 
-/* Whether a body's name is that of the node or of one of its copies. */
-static bool is_copy(const char *body, const char *name)
+/* How many bodies an entry of `bodies` makes, which has been read: 1, or the copies of its array.
+ */
+static int copies_of(BrioNode *entry)
 {
-    size_t length = strlen(name);
-    return !strncmp(body, name, length) &&
-           (body[length] == 0 || (body[length] == '.' && strspn(body + length + 1, "0123456789") ==
-                                                             strlen(body + length + 1)));
+    double count[3];
+    BrioNode *array = brio__node_get(entry, "array");
+    BrioNode *counts = array ? brio__node_get(array, "count") : NULL;
+    if (!counts || brio__node_reals(counts, count, 3, NULL) != BRIO_OK) return 1;
+    return (int)(count[0] * count[1] * count[2]);
+}
+
+/* The bodies of a name into `numbers`; their count. A name stands for a body, or for all copies of
+ * the entry that has it; or for all bodies of a material. */
+static int find_bodies(BrioNode *bodies, const char *name, bool by_material,
+                       const BrioBuilder *builder, int *numbers)
+{
+    int count = 0, body = 0;
+    for (int k = 0; k < bodies->count; k++) {
+        char own[32];
+        const char *called = own;
+        BrioNode *entry = bodies->child[k], *given = brio__node_get(entry, "name");
+        snprintf(own, sizeof own, "body%d", k);
+        if (by_material)
+            brio__type_of(brio__node_get(entry, "material"), &called, NULL);
+        else if (given)
+            brio__node_text(given, &called, NULL);
+        bool all = !strcmp(called, name);
+        for (int last = body + copies_of(entry); body < last; body++)
+            if (all || (!by_material && !strcmp(brio__builder_name(builder, body), name)))
+                numbers[count++] = body;
+    }
+    return count;
 }
 
 /* The bodies and obstacles that a name stands for, into `numbers`: a body or all copies of it, an
@@ -443,26 +468,14 @@ static bool is_copy(const char *body, const char *name)
 static BrioStatus read_owners(BrioNode *root, const BrioNode *node, const BrioBuilder *builder,
                               int *numbers, int *count, BrioError *error)
 {
-    const char *name, *names[300], *material, *body;
-    char own[32];
+    const char *name, *names[300];
     int known = 0;
     BrioNode *bodies = brio__node_get(root, "bodies");
     BRIO_CHECK(brio__node_text(node, &name, error));
-    *count = 0;
-    for (int i = 0; (body = brio__builder_name(builder, i)); i++)
-        if (is_copy(body, name)) numbers[(*count)++] = i;
+    *count = find_bodies(bodies, name, false, builder, numbers);
     if (*count == 0 && brio__builder_find_obstacle(builder, name) >= 0)
         numbers[(*count)++] = BRIO_OBSTACLE(brio__builder_find_obstacle(builder, name));
-    bool by_material = *count == 0;
-    for (int k = 0, i = 0; by_material && k < bodies->count; k++) {
-        BrioNode *of = brio__node_get(bodies->child[k], "material");
-        BrioNode *called = brio__node_get(bodies->child[k], "name");
-        bool match = of && brio__type_of(of, &material, NULL) == BRIO_OK && !strcmp(material, name);
-        snprintf(own, sizeof own, "body%d", k);
-        if (!called || brio__node_text(called, &material, NULL) != BRIO_OK) material = own;
-        for (; (body = brio__builder_name(builder, i)) && is_copy(body, material); i++)
-            if (match) numbers[(*count)++] = i;
-    }
+    if (*count == 0) *count = find_bodies(bodies, name, true, builder, numbers);
     if (*count > 0) return BRIO_OK;
     for (int i = 0; known < 200 && brio__builder_name(builder, i); i++)
         names[known++] = brio__builder_name(builder, i);

@@ -3,6 +3,8 @@
  * axis, where the sheet stands across x), towards normal x that axis. */
 #include "drum.h"
 
+#include "read.h"
+
 #include <string.h>
 
 /* Zeros of J_m lie more than 2 apart, the first beyond m: a walk finds them, bisection sharpens
@@ -33,11 +35,10 @@ static double largest(int m, int n)
     return max;
 }
 
-static double unit(double a[3])
+static void unit(double a[3])
 {
-    double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    double length = brio__axis_length(a);
     for (int r = 0; r < 3; r++) a[r] /= length > 0 ? length : 1;
-    return length;
 }
 
 void brio__drum_add(const BrioDrum *drum, const BrioMesh *mesh, const double *x, double *v)

@@ -82,9 +82,16 @@ static BrioStatus select_boundary(const BrioNode *node, bool wanted, const BrioM
     return BRIO_OK;
 }
 
-static BrioStatus select_vertices(const BrioNode *list, int64_t vertices, int32_t *chosen,
-                                  int64_t *count, BrioError *error)
+/* A vertex may stand in the list more than once, so that it is longer than the body. */
+static BrioStatus select_vertices(BrioBodyWork *w, const BrioNode *list, int64_t *count,
+                                  BrioError *error)
 {
+    int64_t vertices = w->mesh->vertex_count;
+    if (list->count > vertices) {
+        int32_t *grown = brio__realloc(w->chosen, 0, (size_t)list->count, sizeof *w->chosen);
+        if (!grown) return brio__no_memory(error);
+        w->chosen = grown;
+    }
     for (int i = 0; i < list->count; i++) {
         int64_t v;
         BRIO_CHECK(brio__node_integer(list->child[i], &v, error));
@@ -92,7 +99,7 @@ static BrioStatus select_vertices(const BrioNode *list, int64_t vertices, int32_
             return brio__node_error(list->child[i], error,
                                     "there is no vertex %lld: the body has vertices 0 to %lld",
                                     (long long)v, (long long)vertices - 1);
-        if (*count < vertices) chosen[(*count)++] = (int32_t)v;
+        w->chosen[(*count)++] = (int32_t)v;
     }
     return BRIO_OK;
 }
@@ -153,8 +160,12 @@ static BrioStatus keep_patch(BrioBodyWork *w, const BrioNode *node, const double
     int64_t n = w->mesh->vertex_count, count;
     const int32_t *triangle = brio__builder_triangles(w->builder, w->body, &count);
     double length = hypot(hypot(normal[0], normal[1]), normal[2]);
-    double least = cos(fmin(fmax(normal[3], 0), 180) * 3.14159265358979323846 / 180) - 1e-12;
+    double least = cos(normal[3] * 3.14159265358979323846 / 180) - 1e-12;
     if (!(length > 0)) return brio__node_error(node, error, "the direction has no length");
+    if (!(normal[3] >= 0 && normal[3] <= 180))
+        return brio__node_error(node->child[1], error,
+                                "the angle = %g degrees is out of range: must be between 0 and 180",
+                                normal[3]);
     if (count == 0) return brio__node_error(node, error, "this body has no surface");
     for (int64_t t = 0; t < count; t++) {
         const int32_t *v = triangle + 3 * t;
@@ -205,7 +216,7 @@ static BrioStatus choose(BrioBodyWork *w, BrioNode *entry, const Fixed *values, 
                                 "may be combined with box, sphere or group, or stand alone");
     if (boundary)
         return select_boundary(boundary, values->boundary, w->mesh, w->chosen, count, error);
-    if (list) return select_vertices(list, w->mesh->vertex_count, w->chosen, count, error);
+    if (list) return select_vertices(w, list, count, error);
     uint8_t *on = brio__calloc((size_t)w->mesh->vertex_count, 1);
     if (!on) return brio__no_memory(error);
     BrioStatus status = group ? mark_group(w, group, values->group, on, error)

@@ -104,6 +104,7 @@ static BrioStatus read_state(BrioBodyWork *w, BrioError *error)
     if (rows != w->mesh->vertex_count)
         return brio__node_error(node, error, "the file has %lld rows and the body %lld vertices",
                                 (long long)rows, (long long)w->mesh->vertex_count);
+    for (int64_t k = 0; k < 3 * rows; k++) w->state[6 * (k / 3) + k % 3] += w->shift[k % 3];
     w->def.state = w->state;
     return BRIO_OK;
 }
@@ -143,6 +144,7 @@ static BrioStatus add_mode(BrioBodyWork *w, BrioError *error)
     BrioDrum drum;
     if (!mode) return BRIO_OK;
     BRIO_CHECK(read_mode(mode, &drum, error));
+    for (int r = 0; r < 3; r++) drum.centre[r] += w->shift[r]; /* NAN stays: not given */
     if (w->mesh->triangle_count == 0 && isnan(drum.normal[0]))
         return brio__node_error(mode, error,
                                 "this mesh has no triangles to take a normal from: give normal");
@@ -165,8 +167,8 @@ static BrioStatus pull(BrioBodyWork *w, BrioNode *node, BrioError *error)
     Pull p;
     BRIO_CHECK(brio__read_keys(node, pull_keys, &p, error));
     BrioNode *sphere = brio__node_get(node, "sphere");
-    const double *centre = p.sphere;
-    double radius = p.sphere[3];
+    double centre[3], radius = p.sphere[3];
+    for (int r = 0; r < 3; r++) centre[r] = p.sphere[r] + w->shift[r];
     if (!(radius > 0))
         return brio__node_error(sphere->child[1], error, "the radius = %g must be positive",
                                 radius);

@@ -78,9 +78,9 @@ static BrioStatus read_pose(BrioNode *node, double *row, BrioError *error)
     brio__key_defaults(pose_keys, &pose);
     BRIO_CHECK(brio__expect(node, BRIO_NODE_MAP, error));
     BRIO_CHECK(brio__read_keys(node, pose_keys, &pose, error));
-    const double *n = pose.rotate;
+    double *n = pose.rotate;
     bool turned = !isnan(n[0]);
-    double length = turned ? sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) : 1;
+    double length = turned ? brio__axis_length(n) : 1;
     double half = turned ? n[3] * 3.14159265358979323846 / 360 : 0;
     if (!(length > 0))
         return brio__node_error(brio__node_get(node, "rotate")->child[0], error,

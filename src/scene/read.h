@@ -69,6 +69,9 @@ typedef struct BrioPlacement {
     double linear[9], translate[3];
 } BrioPlacement;
 BrioPlacement brio__placement(void); /* as it is */
+/* The length of an axis of any size after it is brought near 1 by a power of two, which is exact:
+ * squares would overflow or vanish. 0: it has none. */
+double brio__axis_length(double n[3]);
 /* `node` may be NULL. */
 BrioStatus brio__read_transform(BrioNode *node, BrioPlacement *placement, BrioError *error);
 

@@ -14,6 +14,14 @@ static const BrioKey transform_keys[] = {
     KEY_END};
 BRIO_SECTION(transform){"bodies[].transform", "Transform of a mesh", transform_keys};
 
+double brio__axis_length(double n[3])
+{
+    int power;
+    frexp(fmax(fabs(n[0]), fmax(fabs(n[1]), fabs(n[2]))), &power);
+    for (int r = 0; r < 3; r++) n[r] = ldexp(n[r], -power);
+    return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+}
+
 BrioPlacement brio__placement(void)
 {
     return (BrioPlacement){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -27,8 +35,9 @@ static void rotation(const double n[3], double length, double degrees, double R[
     /* quarter turns exactly, so that boxes stay boxes */
     double quarter = degrees / 90, c = cos(angle), s = sin(angle);
     if (quarter == floor(quarter)) {
-        c = round(c);
-        s = round(s);
+        angle = fmod(quarter, 4) * 3.14159265358979323846 / 2;
+        c = round(cos(angle));
+        s = round(sin(angle));
     }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -44,9 +53,9 @@ BrioStatus brio__read_transform(BrioNode *node, BrioPlacement *placement, BrioEr
     brio__key_defaults(transform_keys, &t);
     if (!node) return BRIO_OK;
     BRIO_CHECK(brio__read_keys(node, transform_keys, &t, error));
-    const double *n = t.rotate;
+    double *n = t.rotate;
     if (!isnan(n[0])) {
-        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        double length = brio__axis_length(n);
         if (!(length > 0))
             return brio__node_error(brio__node_get(node, "rotate")->child[0], error,
                                     "the axis has no length");

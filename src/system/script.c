@@ -279,14 +279,16 @@ static void add_formula(const Instant *at, const double X[3], double x[3], doubl
 {
     const BrioScript *script = &at->set->script;
     double time = fmin(fmax(at->time, script->start), script->end);
+    /* a formula need not have a value before the start or after the end */
+    double low = fmax(time - FORMULA_TIME, script->start);
+    double high = fmin(time + FORMULA_TIME, script->end);
     bool moves = at->time >= script->start && at->time < script->end;
     for (int r = 0; r < 3; r++) {
         const BrioFormula *f = &at->set->formula[r];
         x[r] += brio__formula_value(f, X, time);
         if (v && moves && f->uses & BRIO_FORMULA_TIME)
-            v[r] += (brio__formula_value(f, X, time + FORMULA_TIME) -
-                     brio__formula_value(f, X, time - FORMULA_TIME)) /
-                    (2 * FORMULA_TIME);
+            v[r] +=
+                (brio__formula_value(f, X, high) - brio__formula_value(f, X, low)) / (high - low);
     }
 }
 
