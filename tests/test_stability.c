@@ -380,9 +380,15 @@ static void limits(void **state)
         assert_true(fabs(X - cases[c].X) < 2e-3);
         brio__oscillator_free(o);
     }
-    BrioOscillator *o = oscillator("backward-euler", NULL, 0, 1);
-    assert_true(isinf(brio__oscillator_limit(o)));
-    brio__oscillator_free(o);
+    /* the forces of a stage of tr-bdf2, and exponentials, are round-off at long steps */
+    static const char *const without[] = {"backward-euler", "tr-bdf2", "bathe", "exponential"};
+    for (size_t c = 0; c < BRIO_COUNT(without); c++) {
+        BrioOscillator *o = oscillator(without[c], NULL, 0, 1);
+        double limit = brio__oscillator_limit(o);
+        print_message("%-18s undamped up to h w = %g\n", without[c], limit);
+        assert_true(isinf(limit));
+        brio__oscillator_free(o);
+    }
 }
 
 /* ---- scenes ----------------------------------------------------------------------------- */

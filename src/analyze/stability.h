@@ -40,7 +40,7 @@ BrioStatus brio__oscillator_measure(BrioOscillator *oscillator, double k, double
  * X = h d/m and Y = h^2 k/m. A step that cannot be done is not stable. */
 bool brio__oscillator_is_stable(BrioOscillator *oscillator, double X, double Y);
 /* The largest h sqrt(k/m) up to which undamped vibrations do not grow, by bisection; 0: they grow
- * at every step; INFINITY: at none up to 10^4. */
+ * at every step; INFINITY: at none up to 10^3. */
 double brio__oscillator_limit(BrioOscillator *oscillator);
 /* The largest stable Y for a given X, up to `max`; 0: none. The largest over all X up to `max`,
  * and where it is. */

@@ -15,10 +15,25 @@
  * secant looks for the lambda that agrees with its own end. Where none is found (large steps on
  * strongly nonlinear bodies, kinks of penalty contact, motion that is hardly more than rigid) the
  * step is that of the midpoint rule: momenta stay, and the change of the energy is in the ledger's
- * remainder. Work of points that move is booked by the
- * ledger, and P(q') - P(q) is meant without it. The ledger's alpha is h^2 lambda. */
+ * remainder. If that is more than 1e-4 of the energy of the motion (`unkept`), the step is
+ * rejected and tried in halves.
+ *
+ * A stiff body that turns by a small angle a in a step needs such steps. At both ends its strain is
+ * that of a body that turns; at y, the middle of a chord, it is a^2/8 less. So the stress at y
+ * differs by K a^2/8 from the mean of the ends, whatever d is, and lambda M d has to make up for
+ * it: lambda ~ 1/|d|, with a direction that changes sign with the vibration. Where |d| is small no
+ * lambda agrees with its own end. K a^2/8 falls with h^2, the energy that the midpoint rule then
+ * gains with h^2 |d|.
+ *
+ * Work of points that move is booked by the ledger, and P(q') - P(q) is meant without it. The
+ * ledger's alpha is h^2 lambda. */
 #include "integrator.h"
 
+/* The energy that a step may gain or lose, as a fraction of the largest kinetic energy that the
+ * steps have had. */
+static const double unkept = 1e-4;
+
+enum { LARGEST }; /* a memo: that kinetic energy */
 enum { TARGET, NEXT, VELOCITY, SHIFT, MIDDLE, MOMENTUM, RIGID, GRADIENT };
 
 static BrioObjective midpoint(BrioStepper *s, double h, double weight)
@@ -61,13 +76,16 @@ static double midpoint_work(BrioStepper *s, double h, const double *q)
     return brio_stepper_dot(s, gradient, p) / (h * h / 2);
 }
 
-/* What the last midpoint step, to q, says of lambda. `added`: work of what moves from outside. */
-static double slope(BrioStepper *s, double h, double start, const double *q, double *added)
+/* What the last midpoint step, to q, says of lambda. `added`: work of what moves from outside.
+ * `missed`: what the midpoint rule alone would change the energy by. */
+static double slope(BrioStepper *s, double h, double start, const double *q, double *added,
+                    double *missed)
 {
     double dissipated, noise, square = shape_change(s, q);
     brio_stepper_work(s, q, h, added, &dissipated);
     double end = brio_stepper_evaluate(s, q, brio_stepper_time(s) + h, NULL, &noise);
     double work = midpoint_work(s, h, q), left = end - start - *added - work;
+    *missed = left;
     /* round-off of a motion that is hardly more than rigid */
     if (fabs(left) <= 2 * noise + 64 * DBL_EPSILON * (fabs(start) + fabs(work))) return 0;
     return left / square;
@@ -91,13 +109,13 @@ static BrioStatus find_end(BrioStepper *s, double h, double start, double *lambd
 {
     const double *q_n = brio_stepper_q(s);
     double *next = brio_stepper_scratch(s, NEXT), *d = brio_stepper_scratch(s, SHIFT);
-    double before = 0, miss_before = 0;
+    double before = 0, miss_before = 0, missed;
     double tol = brio_stepper_tolerance(s, NULL);
     *lambda = 0;
     brio_stepper_combine(s, 0, q_n, 0, q_n, d);
     for (int k = 0; k < 40; k++) {
         BRIO_CHECK(shifted(s, h, *lambda, k > 0));
-        double miss = slope(s, h, start, next, added) - *lambda;
+        double miss = slope(s, h, start, next, added, &missed) - *lambda;
         if (!isfinite(miss))
             return brio_stepper_fail(s, BRIO_STEP_REJECTED,
                                      "the end of the step is not allowed by an energy");
@@ -109,7 +127,13 @@ static BrioStatus find_end(BrioStepper *s, double h, double start, double *lambd
         *lambda -= miss / (rate < -0.2 ? rate : -1);
     }
     *lambda = 0;
-    return shifted(s, h, 0, false);
+    BRIO_CHECK(shifted(s, h, 0, false));
+    slope(s, h, start, next, added, &missed);
+    if (fabs(missed) <= unkept * *brio_stepper_memo(s, LARGEST)) return BRIO_OK;
+    return brio_stepper_fail(s, BRIO_STEP_REJECTED,
+                             "no force that keeps the energy was found, and without it the step "
+                             "would change the energy by more than 1e-4 of the kinetic energy: it "
+                             "is too long for bodies this stiff");
 }
 
 static BrioStatus step(BrioStepper *s, double h)
@@ -118,7 +142,9 @@ static BrioStatus step(BrioStepper *s, double h)
     double *next = brio_stepper_scratch(s, NEXT), *v = brio_stepper_scratch(s, VELOCITY);
     double start = brio_stepper_potential(s, q_n, brio_stepper_time(s), NULL);
     double target = brio_stepper_target(s), lambda, added, dissipated;
-    if (isnan(target)) target = start + brio_stepper_kinetic(s, v_n);
+    double kinetic = brio_stepper_kinetic(s, v_n), *largest = brio_stepper_memo(s, LARGEST);
+    if (isnan(target)) target = start + kinetic;
+    *largest = fmax(*largest, kinetic);
     BRIO_CHECK(find_end(s, h, start, &lambda, &added));
     BrioObjective objective = midpoint(s, h, 1);
     brio_stepper_count_solve(s, &objective, next);

@@ -130,10 +130,12 @@ static double miss(Relaxation *r, double gamma)
 }
 
 /* The root of phi near 1, as exact as round-off lets it be; NAN: there is none. Leaves the state in
- * Q and V. */
+ * Q and V. Where phi bends (a stiff body that turns is stretched by a straight step), a secant goes
+ * too far: then the root is between two points of different signs, and their middle is tried. */
 static double relax(Relaxation *r)
 {
     double before = 1.001, last = miss(r, before), gamma = 1, best = 1, least = INFINITY;
+    double below = last < 0 ? before : NAN, above = last > 0 ? before : NAN; /* signs of phi */
     for (int i = 0; i < SECANTS && gamma > 0.5 && gamma < 2; i++) {
         double left = miss(r, gamma), slope = (left / gamma - last / before) / (gamma - before);
         bool closer = fabs(left) < fabs(least);
@@ -141,7 +143,11 @@ static double relax(Relaxation *r)
         /* the motion is too small for its energy to be measured */
         if (i == 0 && !(fabs(slope) > 1e4 * r->noise)) break;
         double next = gamma - left / gamma / slope;
-        if (!closer || left == 0 || next == gamma || !isfinite(next)) break;
+        *(left < 0 ? &below : &above) = gamma;
+        bool between = !isnan(below) && !isnan(above) && fabs(least) > r->noise;
+        double low = fmin(below, above), high = fmax(below, above);
+        if (between && !(closer && next > low && next < high)) next = (low + high) / 2;
+        if (!(closer || between) || left == 0 || next == gamma || !isfinite(next)) break;
         before = gamma;
         last = left;
         gamma = next;

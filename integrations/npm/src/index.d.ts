@@ -67,7 +67,7 @@ export interface Engine {
   oscillator(method: Method, mass?: number): Oscillator;
   /**
    * The largest h·√λ at which a method is stable without damping, where λ is the scene's
-   * largest eigenvalue; Infinity for methods that have no such limit.
+   * largest eigenvalue; Infinity for methods that have no such limit up to 1000.
    */
   stableLimit(method: string): number;
   /** Frees all worlds and ends the threads. */
