@@ -488,7 +488,7 @@ class Program(Case):
             self.assertEqual(process.find_program(), program)
             near = os.path.relpath(program)
             self.assertEqual(process.find_program(near), program)
-            os.environ["PATH"] = os.path.dirname(near)
+            os.environ["PATH"] = os.path.dirname(near) or os.curdir
             self.assertEqual(process.find_program(), program)
             os.environ["PATH"] = ""
             self.assertEqual(process.find_program("", os.path.dirname(program)), program)
