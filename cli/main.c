@@ -148,21 +148,6 @@ static void say_log(void *user, BrioLogLevel level, const char *message)
         fputs("warning: further warnings are not shown\n", stderr);
 }
 
-FILE *create_file(const Command *command, const char *name, bool force, const char *instead)
-{
-    signal(SIGXFSZ, SIG_IGN);
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (file) return file;
-    int reason = errno;
-    if (fd >= 0) close(fd);
-    if (reason == EEXIST)
-        usage_error(command, "%s already exists: %s, or --force to replace it", name, instead);
-    else
-        usage_error(command, "cannot write %s: %s", name, strerror(reason));
-    return NULL;
-}
-
 /* ---- arguments -------------------------------------------------------------------------- */
 
 static int unknown_option(Arguments *a, const char *word, int length)

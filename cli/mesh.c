@@ -4,7 +4,6 @@
 
 #include "internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -219,16 +218,11 @@ static char *second_name(const char *name, const char *extension)
 static int write_one(const Given *g, const char *name, const BrioMesh *mesh, bool ascii,
                      void (*write)(const BrioMesh *, bool, FILE *))
 {
-    FILE *file = create_file(&command_mesh, name, g->force, "give another name");
-    if (!file) return EXIT_USAGE;
-    write(mesh, ascii, file);
-    bool failed = fflush(file) || ferror(file);
-    int reason = errno;
-    if (fclose(file)) failed = true, reason = errno;
-    if (!failed) return EXIT_DONE;
-    unlink(name);
-    usage_error(&command_mesh, "cannot write %s: %s", name, strerror(reason));
-    return EXIT_FAILED;
+    ResultFile result;
+    if (!create_file(&command_mesh, name, g->force, "give another name", &result))
+        return EXIT_USAGE;
+    write(mesh, ascii, result.file);
+    return finish_file(&command_mesh, &result, BRIO_OK);
 }
 
 static int write_mesh(const Given *g, const char *name, BrioMesh *mesh)

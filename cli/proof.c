@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Proof {
     const char *out;
@@ -271,8 +270,10 @@ int prove_run(const char *out, bool as_json)
 int write_intersections(const char *name, bool force, const double *x,
                         const BrioIntersection *found, int64_t count)
 {
-    FILE *file = create_file(&command_check, name, force, "give another name with -o");
-    if (!file) return EXIT_USAGE;
+    ResultFile result;
+    if (!create_file(&command_check, name, force, "give another name with -o", &result))
+        return EXIT_USAGE;
+    FILE *file = result.file;
     locale_t before = brio__c_locale_enter();
     fputs("# edges (l) and what they intersect: triangles (f) or edges, pair by pair\n", file);
     for (int64_t i = 0; i < count; i++) {
@@ -287,10 +288,5 @@ int write_intersections(const char *name, bool force, const double *x,
         fputs(triangle ? "l -5 -4\nf -3 -2 -1\n" : "l -4 -3\nl -2 -1\n", file);
     }
     brio__c_locale_leave(before);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (!failed) return EXIT_DONE;
-    unlink(name);
-    fprintf(stderr, "brio check: cannot write %s: the disk may be full\n", name);
-    return EXIT_FAILED;
+    return finish_file(&command_check, &result, BRIO_OK);
 }

@@ -114,17 +114,11 @@ static BrioStatus sheet(Render *r, BrioError *error)
 
 static int write_png(const Render *r, const char *name)
 {
-    FILE *file = create_file(&command_render, name, r->force, "give another name");
-    if (!file) return EXIT_USAGE;
-    BrioStatus status = brio__png_write(file, r->rgb, r->width, r->height);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed || status != BRIO_OK) {
-        fprintf(stderr, "brio render: cannot write %s: %s\n", name,
-                status != BRIO_OK ? brio_status_text(status) : strerror(errno ? errno : EIO));
-        unlink(name);
-        return EXIT_FAILED;
-    }
-    return EXIT_DONE;
+    ResultFile result;
+    if (!create_file(&command_render, name, r->force, "give another name", &result))
+        return EXIT_USAGE;
+    return finish_file(&command_render, &result,
+                       brio__png_write(result.file, r->rgb, r->width, r->height));
 }
 
 static int64_t film_frames(const Render *r)

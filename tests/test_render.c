@@ -931,3 +931,13 @@ int main(void)
     return 77;
 }
 #endif
+    /* --force replaces a picture by a whole one only, and leaves nothing else */
+    write_text("large.png", "mine");
+    int files = count_files(".");
+    o = run_limited(4096, (const char *const[]){"render", "block", "-o", "large.png", "--size",
+                                                "400x300", "--force", NULL});
+    assert_int_equal(o->code, 1);
+    char *text = read_all("large.png", NULL);
+    assert_string_equal(text, "mine");
+    free(text);
+    assert_int_equal(count_files("."), files);
