@@ -9,11 +9,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_RUNS = 8, MAX_SHEET = 64, MAX_PIXELS = 16384, MAX_TEXTURES = 64 };
@@ -172,12 +174,12 @@ static const FilmFormat *film_format(const char *name)
     return NULL;
 }
 
-/* Starts ffmpeg with its input at *input. The second pipe closes when it has been started and holds
- * errno when it has not. */
+/* Starts ffmpeg with its input at *input, which does not block. The second pipe closes when it has
+ * been started and holds errno when it has not. */
 static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *input)
 {
     int data[2], trouble[2], reason = 0;
-    char size[32], rate[40];
+    char size[32], rate[40], target[4300];
     if (pipe(data)) return errno;
     if (pipe(trouble)) {
         reason = errno;
@@ -187,6 +189,7 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
     }
     snprintf(size, sizeof size, "%dx%d", r->width, r->height);
     snprintf(rate, sizeof rate, "%.9g", r->fps);
+    snprintf(target, sizeof target, "file:%s", name); /* no option and no protocol */
     *child = fork();
     if (*child == 0) {
         const FilmFormat *format = film_format(r->out);
@@ -197,7 +200,7 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
         for (int i = 0; format->options[i]; i++) argv[used++] = format->options[i];
         argv[used++] = "-f";
         argv[used++] = format->name;
-        argv[used++] = name;
+        argv[used++] = target;
         dup2(data[0], 0);
         close(data[0]);
         close(data[1]);
@@ -212,6 +215,7 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
     close(data[0]);
     close(trouble[1]);
     *input = data[1];
+    fcntl(*input, F_SETFL, O_NONBLOCK);
     if (*child < 0)
         reason = errno;
     else if (read(trouble[0], &reason, sizeof reason) != sizeof reason)
@@ -220,16 +224,33 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
     return reason;
 }
 
+/* False: ffmpeg has ended, or the user has asked to stop while it reads nothing. */
 static bool put_all(int fd, const uint8_t *data, size_t size)
 {
     while (size > 0) {
         ssize_t put = write(fd, data, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        data += put;
-        size -= (size_t)put;
+        if (put > 0) {
+            data += put;
+            size -= (size_t)put;
+        } else if (put < 0 && errno == EAGAIN && !stop_wanted) {
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 100);
+        } else if (put == 0 || errno != EINTR) {
+            return false;
+        }
     }
     return true;
+}
+
+/* How ffmpeg ended. A film that the user has stopped need not be finished. */
+static int wait_for_ffmpeg(pid_t child)
+{
+    int status = 0;
+    bool killed = false;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (stop_wanted && !killed) killed = kill(child, SIGKILL) == 0;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return status;
 }
 
 static int film(Render *r)
@@ -239,13 +260,13 @@ static int film(Render *r)
     char partial[4200];
     BrioError error = {0};
     pid_t child = -1;
-    int input = -1, status = 0;
+    int input = -1;
     struct stat info;
     if (stat(r->out, &info) == 0 && !r->force)
         return usage_error(&command_render,
                            "%s already exists: give another name, or --force to replace it",
                            r->out);
-    snprintf(partial, sizeof partial, "%s.part", r->out);
+    partial_name(r->out, partial, sizeof partial);
     int reason = start_ffmpeg(r, partial, &child, &input);
     if (reason) {
         close(input);
@@ -268,10 +289,11 @@ static int film(Render *r)
         show(r, done + 1, count, started, &shown);
     }
     close(input);
-    waitpid(child, &status, 0);
+    int status = wait_for_ffmpeg(child);
     progress_clear();
-    if (drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) &&
-        WEXITSTATUS(status) == 0 && rename(partial, r->out) == 0) {
+    bool made = drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) &&
+                WEXITSTATUS(status) == 0;
+    if (made && rename(partial, r->out) == 0) {
         char wall[32];
         seconds_text(brio__seconds() - started, wall, sizeof wall);
         if (!r->quiet)
@@ -279,9 +301,12 @@ static int film(Render *r)
                    r->width, r->height, r->fps, wall);
         return EXIT_DONE;
     }
+    reason = errno;
     unlink(partial);
     if (drawn != BRIO_OK) return say_error(&error, EXIT_FAILED);
-    if (stop_wanted)
+    if (made)
+        fprintf(stderr, "brio render: cannot write %s: %s\n", r->out, strerror(reason));
+    else if (stop_wanted)
         fprintf(stderr, "brio render: stopped on request; no film was left\n");
     else
         fprintf(stderr, "brio render: ffmpeg could not make %s; see its message above\n", r->out);
