@@ -485,7 +485,9 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
     case FRAME:
         if (!read_number(name, v, 0, 1e12, &number)) return false;
         r->frame = (int64_t)number;
-        return true;
+        if ((double)r->frame == number) return true;
+        usage_error(a->command, "--frame %s: expected an integer; --time takes seconds", v);
+        return false;
     case SHEET: return read_count(a->command, name, v, MAX_SHEET, &r->sheet);
     case FROM: return read_number(name, v, 0, 1e12, &r->from);
     case TO: return read_number(name, v, 0, 1e12, &r->to);
@@ -534,11 +536,13 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
 /* Times are of all runs together: until the last of them ends. */
 static int settle_times(Render *r, Target target)
 {
-    double end = 0, fps = 0;
+    double start = INFINITY, end = 0, fps = 0;
     for (int k = 0; k < r->run_count; k++) {
+        start = fmin(start, r->motion[k]->time[0]);
         end = fmax(end, r->motion[k]->time[r->motion[k]->frame_count - 1]);
         fps = fmax(fps, r->motion[k]->fps);
     }
+    if (isnan(r->from)) r->from = start; /* of a run from a checkpoint: not 0 */
     if (isnan(r->to)) r->to = end;
     if (isnan(r->fps)) r->fps = fmin(fps, 1000);
     r->def.shutter = r->blur * r->speed / r->fps;
@@ -644,8 +648,13 @@ static int run(int argc, char **argv)
     static Render r;
     bool sized = false;
     int option;
-    r = (Render){
-        .def = brio__stage_defaults(), .time = NAN, .fps = NAN, .speed = 1, .to = NAN, .frame = -1};
+    r = (Render){.def = brio__stage_defaults(),
+                 .time = NAN,
+                 .fps = NAN,
+                 .speed = 1,
+                 .from = NAN,
+                 .to = NAN,
+                 .frame = -1};
     while ((option = argument_next(&a)) != ARGUMENT_END)
         if (option == ARGUMENT_BAD || !take(&a, option, &r, &sized)) return a.exit;
     if (r.run_count == 0)
@@ -705,7 +714,7 @@ static const Option options[] = {
     [TIME] = {"--time", 't', "SECONDS", "The time of a picture; default: the last."},
     [FRAME] = {"--frame", 0, "N", "The same by frame number, from 0."},
     [SHEET] = {"--sheet", 0, "N", "N equally spaced instants on one sheet; one row per run."},
-    [FROM] = {"--from", 0, "SECONDS", "Start time of a film or sheet; default: 0."},
+    [FROM] = {"--from", 0, "SECONDS", "Start time of a film or sheet; default: that of the run."},
     [TO] = {"--to", 0, "SECONDS", "End time; default: the end of the run."},
     [FPS] = {"--fps", 0, "N", "Frames per second of a film; default: time.fps of the scene."},
     [SPEED] = {"--speed", 0, "FACTOR",

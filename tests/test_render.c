@@ -788,6 +788,20 @@ static void ffmpeg_that_hangs(void **state)
     unlink("bin/ffmpeg");
 }
 
+/* The motion of a run from a checkpoint does not begin at 0. */
+static void a_run_that_begins_later(void **state)
+{
+    (void)state;
+    block_run();
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "later", "-q", "--from", "block/checkpoint",
+                          "--set", "time.end=0.6")
+                         ->code,
+                     0);
+    const Outcome *o = BRIO("render", "later", "-o", "later-%02d.png", "--size", "64x48");
+    assert_string_equal(o->out, "later-%02d.png: 3 pictures, 64 x 48\n");
+    assert_int_equal(o->code, 0);
+}
+
 /* ---- the motion ------------------------------------------------------------------------- */
 
 /* Obstacles with a formula are drawn, and a table of heights may be a file. */
@@ -907,6 +921,8 @@ static void bad_input(void **state)
          "still has no motion.bin, the stored motion: run the scene again without `output: "
          "{motion: "
          "false}`\n"},
+        {{"render", "block", "-o", "a.png", "--frame", "1.7"},
+         "brio render: --frame 1.7: expected an integer; --time takes seconds\n"},
         {{"render", "block", "-o", "a.avi"},
          "brio render: -o a.avi: expected a name that ends in .png, .mp4, .webm or .gif; "
          "frame-%04d.png gives numbered pictures\n"},
@@ -990,6 +1006,7 @@ int main(void)
         cmocka_unit_test(without_ffmpeg),
         cmocka_unit_test(names_of_films),
         cmocka_unit_test(ffmpeg_that_hangs),
+        cmocka_unit_test(a_run_that_begins_later),
         cmocka_unit_test(formulas_are_drawn),
         cmocka_unit_test(positions_are_kept),
         cmocka_unit_test(damaged_motion),
