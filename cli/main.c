@@ -4,7 +4,6 @@
 #include "progress.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -336,16 +335,20 @@ static int run_command(int argc, char **argv)
     }
     /* the others are for one process */
     if (!cluster_is_root() && command != &command_run) return EXIT_DONE;
-    int code = command->run(argc - 1, argv + 1);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "brio: cannot write to the standard output\n");
-        return code ? code : EXIT_FAILED;
-    }
-    return code;
+    return command->run(argc - 1, argv + 1);
+}
+
+/* A standard stream that is closed is held, unusable as it is: otherwise the next file that is
+ * opened, such as energy.csv, would get what is printed. */
+static void hold_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int brio_command(int argc, char **argv)
 {
+    hold_streams();
     brio_set_log(say_log, NULL);
     brio__tetrahedralise_watch(watch_tetrahedralise);
     const char *isa = getenv("BRIO_ISA");
@@ -357,6 +360,10 @@ int brio_command(int argc, char **argv)
                 isa, brio_isa());
     if (!cluster_begin()) return EXIT_FAILED;
     int code = run_command(argc, argv);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "brio: cannot write to the standard output\n");
+        if (!code) code = EXIT_FAILED;
+    }
     cluster_end();
     return code;
 }

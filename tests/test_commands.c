@@ -1,0 +1,98 @@
+/* What all commands share: standard streams that are closed or full, files that
+ * are whole or not there. */
+#define _GNU_SOURCE
+#include "program.h"
+
+#include "base.h"
+
+static const char rope_scene[] =
+    "brio: 1\ntime: {h: 1/100, end: 0.1, fps: 50}\nprobes: [{name: end, body: rope, vertex: 1}]\n"
+    "bodies:\n  - name: rope\n    shape: {type: line, cells: 1}\n"
+    "    material: {type: hooke, rho: 1.5}\n";
+
+static const char tetrahedron[] =
+    "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+/* Runs the program without standard streams. */
+static int run_closed(const char *const *argv)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (int fd = 0; fd < 3; fd++) close(fd);
+        execv(program(), (char *const *)argv);
+        _exit(127);
+    }
+    return wait_program(child);
+}
+
+/* Words go nowhere, and not into the files of the run. */
+static void closed_streams(void **state)
+{
+    (void)state;
+    write_text("rope.yaml", rope_scene);
+    assert_int_equal(BRIO("run", "rope.yaml", "-o", "open", "-q")->code, 0);
+    assert_int_equal(
+        run_closed((const char *const[]){"brio", "run", "rope.yaml", "-o", "closed", NULL}), 1);
+    assert_true(same_file("open/energy.csv", "closed/energy.csv"));
+    assert_true(same_file("open/probes.csv", "closed/probes.csv"));
+    assert_true(same_file("open/motion.bin", "closed/motion.bin"));
+    assert_int_equal(
+        run_closed((const char *const[]){"brio", "run", "rope.yaml", "-o", "quiet", "-q", NULL}),
+        0);
+}
+
+/* What nobody could read is a failure. */
+static void full_output(void **state)
+{
+    (void)state;
+    static const char *const arguments[] = {"--version", "list", "help"};
+    if (access("/dev/full", W_OK)) {
+        print_message("SKIPPED: there is no /dev/full\n");
+        return;
+    }
+    for (size_t i = 0; i < BRIO_COUNT(arguments); i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            int full = open("/dev/full", O_WRONLY), none = open("/dev/null", O_WRONLY);
+            dup2(full, 1);
+            dup2(none, 2);
+            execl(program(), "brio", arguments[i], (char *)NULL);
+            _exit(127);
+        }
+        assert_int_equal(wait_program(child), 1);
+    }
+}
+
+/* Of a pipe, a link and a private file. */
+static void places_of_results(void **state)
+{
+    (void)state;
+    struct stat info;
+    write_text("tet.obj", tetrahedron);
+    write_text("target.stl", "old");
+    assert_int_equal(chmod("target.stl", 0600), 0);
+    assert_int_equal(symlink("target.stl", "link.stl"), 0);
+    assert_int_equal(BRIO("mesh", "convert", "tet.obj", "link.stl")->code, 2);
+    assert_int_equal(BRIO("mesh", "convert", "tet.obj", "link.stl", "--force")->code, 0);
+    assert_int_equal(lstat("link.stl", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(stat("target.stl", &info), 0);
+    assert_int_equal(info.st_size, 84 + 4 * 50);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(symlink("/dev/null", "null.stl"), 0);
+    assert_int_equal(BRIO("mesh", "convert", "tet.obj", "null.stl", "--force")->code, 0);
+    assert_int_equal(stat("null.stl", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(closed_streams),
+        cmocka_unit_test(full_output),
+        cmocka_unit_test(places_of_results),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
