@@ -1,9 +1,11 @@
-/* What all commands share: standard streams that are closed or full, files that
+/* What all commands share: standard streams that are closed or full, narrow terminals, files that
  * are whole or not there. */
 #define _GNU_SOURCE
 #include "program.h"
 
 #include "base.h"
+
+#include <sys/ioctl.h>
 
 static const char rope_scene[] =
     "brio: 1\ntime: {h: 1/100, end: 0.1, fps: 50}\nprobes: [{name: end, body: rope, vertex: 1}]\n"
@@ -65,6 +67,45 @@ static void full_output(void **state)
     }
 }
 
+/* A line of progress fits into the terminal, or each would start a new one. */
+static void narrow_terminal(void **state)
+{
+    (void)state;
+    enum { WIDTH = 20 };
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (master < 0 || grantpt(master) || unlockpt(master)) {
+        print_message("SKIPPED: no terminal to be had\n");
+        if (master >= 0) close(master);
+        return;
+    }
+    ioctl(master, TIOCSWINSZ, &(struct winsize){.ws_row = 24, .ws_col = WIDTH});
+    write_text("rope.yaml", rope_scene);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int terminal = open(ptsname(master), O_RDWR | O_NOCTTY), none = open("/dev/null", O_RDWR);
+        dup2(none, 0);
+        dup2(none, 1);
+        dup2(terminal, 2);
+        close(master);
+        execl(program(), "brio", "run", "rope.yaml", "-o", "narrow", (char *)NULL);
+        _exit(127);
+    }
+    char text[65536];
+    size_t used = 0;
+    for (ssize_t got; used + 1 < sizeof text; used += (size_t)got)
+        if ((got = read(master, text + used, sizeof text - 1 - used)) <= 0) break;
+    text[used] = 0;
+    assert_int_equal(wait_program(child), 0);
+    close(master);
+    assert_non_null(strstr(text, "100 %"));
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\r\n\033");
+        if (length >= WIDTH) fail_msg("%zu columns: %.*s", length, (int)length, line);
+        line += length + (line[length] != 0);
+    }
+}
+
 /* Of a pipe, a link and a private file. */
 static void places_of_results(void **state)
 {
@@ -92,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_streams),
         cmocka_unit_test(full_output),
+        cmocka_unit_test(narrow_terminal),
         cmocka_unit_test(places_of_results),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
