@@ -128,13 +128,23 @@ static void places_of_results(void **state)
     assert_true(S_ISCHR(info.st_mode));
 }
 
+/* Extensions are the same in capitals, for all commands. */
+static void capitals(void **state)
+{
+    (void)state;
+    write_text("TET.OBJ", tetrahedron);
+    assert_int_equal(BRIO("mesh", "info", "TET.OBJ")->code, 0);
+    const Outcome *o = BRIO("check", "TET.OBJ");
+    assert_string_equal(o->err, "");
+    assert_int_equal(o->code, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_streams),
-        cmocka_unit_test(full_output),
-        cmocka_unit_test(narrow_terminal),
-        cmocka_unit_test(places_of_results),
+        cmocka_unit_test(closed_streams),  cmocka_unit_test(full_output),
+        cmocka_unit_test(narrow_terminal), cmocka_unit_test(places_of_results),
+        cmocka_unit_test(capitals),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
