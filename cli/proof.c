@@ -21,6 +21,7 @@ typedef struct Proof {
     size_t line_room;
     char *head;   /* its columns */
     int64_t last; /* step of the last row */
+    double end;   /* its time */
     int64_t rows, different;
     char difference[512]; /* the first */
     char isa[16];         /* of the run */
@@ -129,7 +130,11 @@ static BrioStatus open_table(Proof *p, BrioError *error)
             "%s has other columns than this brio writes: check it with the brio that wrote it",
             path);
     p->last = -1;
-    while (next_line(p)) p->last = strtoll(p->line, NULL, 10);
+    while (next_line(p)) {
+        char *time;
+        p->last = strtoll(p->line, &time, 10);
+        p->end = brio__text_real(time + (*time == ','), NULL);
+    }
     if (p->last < 0)
         return brio__error(error, BRIO_ERROR_INPUT, "%s has no rows: nothing was run", path);
     rewind(p->table);
@@ -142,7 +147,7 @@ static void show(const Proof *p)
     BrioRunProgress progress = {.step = p->sim->state->step,
                                 .steps = p->last,
                                 .time = p->sim->state->time,
-                                .end = p->scene->def.h * (double)p->last,
+                                .end = p->end,
                                 .wall = brio__seconds() - p->start,
                                 .energy = p->energy,
                                 .iterations = p->sim->stepper->iterations};

@@ -139,12 +139,24 @@ static void capitals(void **state)
     assert_int_equal(o->code, 0);
 }
 
+/* A proof of a run with steps of brio's choice tells how far it is by the end of the run. */
+static void progress_of_a_proof(void **state)
+{
+    (void)state;
+    write_text("rope.yaml", rope_scene);
+    remove_tree("auto");
+    assert_int_equal(BRIO("run", "rope.yaml", "-o", "auto", "-q", "--set", "time.h=auto")->code, 0);
+    const Outcome *o = BRIO("check", "--exact", "auto");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->err, "100 %  t = 0.100 of 0.1 s"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_streams),  cmocka_unit_test(full_output),
         cmocka_unit_test(narrow_terminal), cmocka_unit_test(places_of_results),
-        cmocka_unit_test(capitals),
+        cmocka_unit_test(capitals),        cmocka_unit_test(progress_of_a_proof),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
