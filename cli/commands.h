@@ -72,7 +72,7 @@ int usage_error(const Command *command, const char *format, ...)
 /* "...; did you mean ...?" or a list of the names. */
 int unknown_name(const Command *command, const char *what, const char *word,
                  const char *const *names, int count);
-/* The error as a sentence on stderr; returns `code`. */
+/* The error as a sentence on stderr; returns `code`, or EXIT_FAILED if the user has stopped it. */
 int say_error(const BrioError *error, int code);
 /* What a scene hardly means, before it is run: a line each on stderr. */
 void say_questions(const BrioScene *scene);

@@ -131,7 +131,7 @@ int say_error(const BrioError *error, int code)
     brio_error_text(error, text, sizeof text);
     progress_clear();
     fprintf(stderr, "%s\n", text);
-    return code;
+    return error->status == BRIO_STOPPED ? EXIT_FAILED : code;
 }
 
 static void say_log(void *user, BrioLogLevel level, const char *message)

@@ -383,6 +383,16 @@ static void test_tool_stopped(void **state)
     o = BRIO("mesh", "tetrahedralise", "input/triMeshes/ball.obj", "-o", "stopped.msh");
     assert_int_equal(o->code, 2);
     assert_string_equal(
+    /* Ctrl-C in a terminal reaches both, and tetgen may be the first to end */
+    write_text("bin/tetgen", "#!/bin/sh\nsleep 1\nkill -INT $PPID\nkill -KILL $$\n");
+    write_text("filled.yaml", "brio: 1\nbodies: [{mesh: input/triMeshes/ball.obj, kind: solid, "
+                              "material: {type: neo-hookean}}]\n");
+    for (int i = 0; i < 2; i++) {
+        o = i ? BRIO("check", "filled.yaml")
+              : BRIO("mesh", "tetrahedralise", "input/triMeshes/ball.obj", "-o", "stopped.msh");
+        assert_int_equal(o->code, 1);
+        assert_non_null(strstr(o->err, "input/triMeshes/ball.obj: tetgen was stopped\n"));
+    }
         o->err, "input/triMeshes/ball.obj: tetgen could not fill the surface (exit code 3): Two "
                 "facets cross.; try a coarser edge length, or repair the surface\n");
     assert_int_equal(count_files("temporary"), 0);
