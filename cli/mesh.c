@@ -275,6 +275,7 @@ static int convert(const Given *g)
         return usage_error(&command_mesh, "from which mesh to which? brio mesh convert IN OUT");
     if (brio_mesh_read(g->word[1], &mesh, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
     int code = write_mesh(g, out, mesh);
+    if (code == EXIT_DONE && g->json) code = show(g, out, mesh);
     brio_mesh_free(mesh);
     return code;
 }
@@ -547,7 +548,8 @@ static const Option options[] = {
 const Command command_mesh = {
     .name = "mesh",
     .summary = "Inspect, convert or repair a mesh, or fill a surface with tets.",
-    .synopsis = "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force]\nrepair IN -o OUT "
+    .synopsis = "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force] [--json]\nrepair "
+                "IN -o OUT "
                 "[--merge LENGTH] [--gap LENGTH] "
                 "[--force] [--json]\ntetrahedralise SURFACE "
                 "-o BODY [--edge LENGTH] [--quality Q] [--with tetgen|gmsh] [--force] [--json]",
