@@ -349,6 +349,7 @@ static void hold_streams(void)
 int brio_command(int argc, char **argv)
 {
     hold_streams();
+    locale_t before = brio__c_locale_enter(); /* that of a program around it may have commas */
     brio_set_log(say_log, NULL);
     brio__tetrahedralise_watch(watch_tetrahedralise);
     const char *isa = getenv("BRIO_ISA");
@@ -358,12 +359,15 @@ int brio_command(int argc, char **argv)
                 "machine does "
                 "not support it: using %s\n",
                 isa, brio_isa());
-    if (!cluster_begin()) return EXIT_FAILED;
-    int code = run_command(argc, argv);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "brio: cannot write to the standard output\n");
-        if (!code) code = EXIT_FAILED;
+    int code = EXIT_FAILED;
+    if (cluster_begin()) {
+        code = run_command(argc, argv);
+        if (fflush(stdout) || ferror(stdout)) {
+            fprintf(stderr, "brio: cannot write to the standard output\n");
+            if (!code) code = EXIT_FAILED;
+        }
+        cluster_end();
     }
-    cluster_end();
+    brio__c_locale_leave(before);
     return code;
 }
