@@ -291,9 +291,9 @@ static int film(Render *r)
     close(input);
     int status = wait_for_ffmpeg(child);
     progress_clear();
-    bool made = drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) &&
-                WEXITSTATUS(status) == 0;
-    if (made && rename(partial, r->out) == 0) {
+    bool complete = drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) &&
+                    WEXITSTATUS(status) == 0;
+    if (complete && rename(partial, r->out) == 0) {
         char wall[32];
         seconds_text(brio__seconds() - started, wall, sizeof wall);
         if (!r->quiet)
@@ -304,7 +304,7 @@ static int film(Render *r)
     reason = errno;
     unlink(partial);
     if (drawn != BRIO_OK) return say_error(&error, EXIT_FAILED);
-    if (made)
+    if (complete)
         fprintf(stderr, "brio render: cannot write %s: %s\n", r->out, strerror(reason));
     else if (stop_wanted)
         fprintf(stderr, "brio render: stopped on request; no film was left\n");
@@ -379,6 +379,16 @@ static bool read_number(const char *option, const char *text, double low, double
         return false;
     }
     return true;
+}
+
+static bool read_frame(const char *text, int64_t *frame)
+{
+    double number;
+    if (!read_number("--frame", text, 0, 1e12, &number)) return false;
+    *frame = (int64_t)number;
+    if ((double)*frame == number) return true;
+    usage_error(&command_render, "--frame %s: expected an integer; --time takes seconds", text);
+    return false;
 }
 
 static bool read_point(const char *option, const char *text, double point[3])
@@ -474,7 +484,6 @@ static bool take_choice(int option, const char *text, BrioStageDef *def)
 static bool take(Arguments *a, int option, Render *r, bool *sized)
 {
     const char *name = option >= 0 ? a->command->options[option].name : "", *v = a->value;
-    double number;
     int64_t threads;
     a->exit = EXIT_USAGE;
     switch (option) {
@@ -482,12 +491,7 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
     case FORCE: r->force = true; return true;
     case SIZE: *sized = true; return read_size(v, &r->def);
     case TIME: return read_number(name, v, 0, 1e12, &r->time);
-    case FRAME:
-        if (!read_number(name, v, 0, 1e12, &number)) return false;
-        r->frame = (int64_t)number;
-        if ((double)r->frame == number) return true;
-        usage_error(a->command, "--frame %s: expected an integer; --time takes seconds", v);
-        return false;
+    case FRAME: return read_frame(v, &r->frame);
     case SHEET: return read_count(a->command, name, v, MAX_SHEET, &r->sheet);
     case FROM: return read_number(name, v, 0, 1e12, &r->from);
     case TO: return read_number(name, v, 0, 1e12, &r->to);
