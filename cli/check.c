@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* ---- sizes and shapes ------------------------------------------------------------------- */
@@ -104,9 +105,9 @@ static bool json_is_mesh(const char *name)
 static bool is_mesh(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    if (dot && !strcmp(dot, ".json")) return json_is_mesh(name);
+    if (dot && !strcasecmp(dot, ".json")) return json_is_mesh(name);
     for (int i = 0; dot && brio__mesh_reader_at(i); i++)
-        if (!strcmp(dot, brio__mesh_reader_at(i)->extension)) return true;
+        if (!strcasecmp(dot, brio__mesh_reader_at(i)->extension)) return true;
     return false;
 }
 

@@ -72,7 +72,7 @@ int usage_error(const Command *command, const char *format, ...)
 /* "...; did you mean ...?" or a list of the names. */
 int unknown_name(const Command *command, const char *what, const char *word,
                  const char *const *names, int count);
-/* The error as a sentence on stderr; returns `code`. */
+/* The error as a sentence on stderr; returns `code`, or EXIT_FAILED if the user has stopped it. */
 int say_error(const BrioError *error, int code);
 /* What a scene hardly means, before it is run: a line each on stderr. */
 void say_questions(const BrioScene *scene);
@@ -80,10 +80,22 @@ void say_questions(const BrioScene *scene);
 bool read_count(const Command *command, const char *option, const char *text, int64_t max,
                 int64_t *value);
 
-/* Opens a file for a result: an existing one is replaced only with `force`. NULL with a sentence;
- * `instead` says what else there is to do ("give another name"). A file that may not grow is from
- * then on an error of writing. */
-FILE *create_file(const Command *command, const char *name, bool force, const char *instead);
+/* A result, which is written under another name until it is whole. */
+typedef struct ResultFile {
+    FILE *file;
+    const char *name;
+    char place[4096], partial[4200]; /* partial "": a device, written in place */
+} ResultFile;
+/* Opens a file for a result: an existing one is replaced only with `force`, and when the new one is
+ * whole. False with a sentence; `instead` says what else there is to do ("give another name"). A
+ * file that may not grow is from then on an error of writing. */
+bool create_file(const Command *command, const char *name, bool force, const char *instead,
+                 ResultFile *result);
+/* Closes it and puts it in place, or removes it, with a sentence, if `status` or writing failed;
+ * the exit code. */
+int finish_file(const Command *command, ResultFile *result, BrioStatus status);
+/* Of a file that is not whole yet: next to it, and no other process has the same. */
+void partial_name(const char *name, char *text, size_t size);
 
 /* ---- signals ---------------------------------------------------------------------------- */
 

@@ -151,14 +151,16 @@ static bool is_film(const char *name)
 
 static int render_film(const Convert *c)
 {
-    char *argv[8] = {"render", (char *)c->run, "-o", (char *)c->out};
-    int argc = 4;
+    char *argv[8] = {"render", "-o", (char *)c->out};
+    int argc = 3;
     if (c->every > 1 || c->all)
         return usage_error(&command_convert,
                            "--every and --all are not for films: `brio render` has --fps, --speed "
                            "and --obstacles");
     if (c->force) argv[argc++] = "--force";
     if (c->quiet) argv[argc++] = "--quiet";
+    argv[argc++] = "--"; /* a folder may begin with a dash */
+    argv[argc++] = (char *)c->run;
     return command_find("render")->run(argc, argv);
 }
 

@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The next whole line: one without its end is still being written, or was when the run was
+ * killed. */
+static bool next_line(char **line, size_t *room, FILE *file)
+{
+    ssize_t length = getline(line, room, file);
+    return length > 0 && (*line)[length - 1] == '\n';
+}
+
 static void read_row(EnergyTable *l, char *line, double *row)
 {
     char *at = line;
@@ -32,12 +40,12 @@ BrioStatus energy_table_read(const char *folder, EnergyTable *l, BrioError *erro
     FILE *file = fopen(path, "r");
     if (!file)
         return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
-    while (getline(&line, &room, file) > 0) l->all_rows++;
+    while (next_line(&line, &room, file)) l->all_rows++;
     l->all_rows = BRIO_MAX(l->all_rows - 1, 0);
     l->every = l->all_rows / MAX_ROWS + 1;
     rewind(file);
     BrioStatus status = BRIO_OK;
-    if (getline(&line, &room, file) > 0)
+    if (next_line(&line, &room, file))
         for (char *rest = line, *name;
              l->column_count < MAX_COLUMNS && (name = strsep(&rest, ",\n")) && name[0];)
             snprintf(l->name[l->column_count++], sizeof l->name[0], "%s", name);
@@ -45,7 +53,7 @@ BrioStatus energy_table_read(const char *folder, EnergyTable *l, BrioError *erro
         l->column[k] = brio__alloc((size_t)(l->all_rows / l->every) + 2, sizeof(double));
         if (!l->column[k]) status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     }
-    for (int64_t n = 0; status == BRIO_OK && n < l->all_rows && getline(&line, &room, file) > 0;
+    for (int64_t n = 0; status == BRIO_OK && n < l->all_rows && next_line(&line, &room, file);
          n++) {
         if (n % l->every && n + 1 < l->all_rows) continue;
         read_row(l, line, l->last);

@@ -48,6 +48,20 @@ static void list_markdown(const Family *family)
         printf("| `%s` | %s | %s |\n", e.name, e.note ? e.note : "", e.summary);
 }
 
+/* The lists themselves. */
+static void all_json(void)
+{
+    BrioJson json = {.file = stdout};
+    brio__json_open(&json, NULL, '[');
+    for (int i = 0; family_at(i); i++) {
+        brio__json_open(&json, NULL, '{');
+        brio__json_text(&json, "name", family_at(i)->name);
+        brio__json_text(&json, "where", family_at(i)->where);
+        brio__json_close(&json, '}');
+    }
+    brio__json_close(&json, ']');
+}
+
 enum { JSON, MARKDOWN, VERBOSE, PLUGIN };
 
 static int run(int argc, char **argv)
@@ -77,6 +91,10 @@ static int run(int argc, char **argv)
         if (name && !strcmp(name, names[count])) family = family_at(count);
     }
     if (name && !family) return unknown_name(a.command, "list", name, names, count);
+    if (!family && json) {
+        all_json();
+        return EXIT_DONE;
+    }
     if (!family) {
         for (int i = 0; i < count; i++) printf("%-12s %s\n", names[i], family_at(i)->where);
         return EXIT_DONE;

@@ -4,7 +4,6 @@
 #include "progress.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -132,7 +131,7 @@ int say_error(const BrioError *error, int code)
     brio_error_text(error, text, sizeof text);
     progress_clear();
     fprintf(stderr, "%s\n", text);
-    return code;
+    return error->status == BRIO_STOPPED ? EXIT_FAILED : code;
 }
 
 static void say_log(void *user, BrioLogLevel level, const char *message)
@@ -146,21 +145,6 @@ static void say_log(void *user, BrioLogLevel level, const char *message)
         fprintf(stderr, "warning: %s\n", message);
     else
         fputs("warning: further warnings are not shown\n", stderr);
-}
-
-FILE *create_file(const Command *command, const char *name, bool force, const char *instead)
-{
-    signal(SIGXFSZ, SIG_IGN);
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (file) return file;
-    int reason = errno;
-    if (fd >= 0) close(fd);
-    if (reason == EEXIST)
-        usage_error(command, "%s already exists: %s, or --force to replace it", name, instead);
-    else
-        usage_error(command, "cannot write %s: %s", name, strerror(reason));
-    return NULL;
 }
 
 /* ---- arguments -------------------------------------------------------------------------- */
@@ -351,16 +335,21 @@ static int run_command(int argc, char **argv)
     }
     /* the others are for one process */
     if (!cluster_is_root() && command != &command_run) return EXIT_DONE;
-    int code = command->run(argc - 1, argv + 1);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "brio: cannot write to the standard output\n");
-        return code ? code : EXIT_FAILED;
-    }
-    return code;
+    return command->run(argc - 1, argv + 1);
+}
+
+/* A standard stream that is closed is held, unusable as it is: otherwise the next file that is
+ * opened, such as energy.csv, would get what is printed. */
+static void hold_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int brio_command(int argc, char **argv)
 {
+    hold_streams();
+    locale_t before = brio__c_locale_enter(); /* that of a program around it may have commas */
     brio_set_log(say_log, NULL);
     brio__tetrahedralise_watch(watch_tetrahedralise);
     const char *isa = getenv("BRIO_ISA");
@@ -370,8 +359,15 @@ int brio_command(int argc, char **argv)
                 "machine does "
                 "not support it: using %s\n",
                 isa, brio_isa());
-    if (!cluster_begin()) return EXIT_FAILED;
-    int code = run_command(argc, argv);
-    cluster_end();
+    int code = EXIT_FAILED;
+    if (cluster_begin()) {
+        code = run_command(argc, argv);
+        if (fflush(stdout) || ferror(stdout)) {
+            fprintf(stderr, "brio: cannot write to the standard output\n");
+            if (!code) code = EXIT_FAILED;
+        }
+        cluster_end();
+    }
+    brio__c_locale_leave(before);
     return code;
 }

@@ -4,7 +4,6 @@
 
 #include "internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -219,16 +218,11 @@ static char *second_name(const char *name, const char *extension)
 static int write_one(const Given *g, const char *name, const BrioMesh *mesh, bool ascii,
                      void (*write)(const BrioMesh *, bool, FILE *))
 {
-    FILE *file = create_file(&command_mesh, name, g->force, "give another name");
-    if (!file) return EXIT_USAGE;
-    write(mesh, ascii, file);
-    bool failed = fflush(file) || ferror(file);
-    int reason = errno;
-    if (fclose(file)) failed = true, reason = errno;
-    if (!failed) return EXIT_DONE;
-    unlink(name);
-    usage_error(&command_mesh, "cannot write %s: %s", name, strerror(reason));
-    return EXIT_FAILED;
+    ResultFile result;
+    if (!create_file(&command_mesh, name, g->force, "give another name", &result))
+        return EXIT_USAGE;
+    write(mesh, ascii, result.file);
+    return finish_file(&command_mesh, &result, BRIO_OK);
 }
 
 static int write_mesh(const Given *g, const char *name, BrioMesh *mesh)
@@ -281,6 +275,7 @@ static int convert(const Given *g)
         return usage_error(&command_mesh, "from which mesh to which? brio mesh convert IN OUT");
     if (brio_mesh_read(g->word[1], &mesh, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
     int code = write_mesh(g, out, mesh);
+    if (code == EXIT_DONE && g->json) code = show(g, out, mesh);
     brio_mesh_free(mesh);
     return code;
 }
@@ -553,7 +548,8 @@ static const Option options[] = {
 const Command command_mesh = {
     .name = "mesh",
     .summary = "Inspect, convert or repair a mesh, or fill a surface with tets.",
-    .synopsis = "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force]\nrepair IN -o OUT "
+    .synopsis = "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force] [--json]\nrepair "
+                "IN -o OUT "
                 "[--merge LENGTH] [--gap LENGTH] "
                 "[--force] [--json]\ntetrahedralise SURFACE "
                 "-o BODY [--edge LENGTH] [--quality Q] [--with tetgen|gmsh] [--force] [--json]",

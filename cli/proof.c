@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Proof {
     const char *out;
@@ -22,6 +21,7 @@ typedef struct Proof {
     size_t line_room;
     char *head;   /* its columns */
     int64_t last; /* step of the last row */
+    double end;   /* its time */
     int64_t rows, different;
     char difference[512]; /* the first */
     char isa[16];         /* of the run */
@@ -130,7 +130,11 @@ static BrioStatus open_table(Proof *p, BrioError *error)
             "%s has other columns than this brio writes: check it with the brio that wrote it",
             path);
     p->last = -1;
-    while (next_line(p)) p->last = strtoll(p->line, NULL, 10);
+    while (next_line(p)) {
+        char *time;
+        p->last = strtoll(p->line, &time, 10);
+        p->end = brio__text_real(time + (*time == ','), NULL);
+    }
     if (p->last < 0)
         return brio__error(error, BRIO_ERROR_INPUT, "%s has no rows: nothing was run", path);
     rewind(p->table);
@@ -143,7 +147,7 @@ static void show(const Proof *p)
     BrioRunProgress progress = {.step = p->sim->state->step,
                                 .steps = p->last,
                                 .time = p->sim->state->time,
-                                .end = p->scene->def.h * (double)p->last,
+                                .end = p->end,
                                 .wall = brio__seconds() - p->start,
                                 .energy = p->energy,
                                 .iterations = p->sim->stepper->iterations};
@@ -271,8 +275,10 @@ int prove_run(const char *out, bool as_json)
 int write_intersections(const char *name, bool force, const double *x,
                         const BrioIntersection *found, int64_t count)
 {
-    FILE *file = create_file(&command_check, name, force, "give another name with -o");
-    if (!file) return EXIT_USAGE;
+    ResultFile result;
+    if (!create_file(&command_check, name, force, "give another name with -o", &result))
+        return EXIT_USAGE;
+    FILE *file = result.file;
     locale_t before = brio__c_locale_enter();
     fputs("# edges (l) and what they intersect: triangles (f) or edges, pair by pair\n", file);
     for (int64_t i = 0; i < count; i++) {
@@ -287,10 +293,5 @@ int write_intersections(const char *name, bool force, const double *x,
         fputs(triangle ? "l -5 -4\nf -3 -2 -1\n" : "l -4 -3\nl -2 -1\n", file);
     }
     brio__c_locale_leave(before);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (!failed) return EXIT_DONE;
-    unlink(name);
-    fprintf(stderr, "brio check: cannot write %s: the disk may be full\n", name);
-    return EXIT_FAILED;
+    return finish_file(&command_check, &result, BRIO_OK);
 }

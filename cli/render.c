@@ -9,11 +9,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_RUNS = 8, MAX_SHEET = 64, MAX_PIXELS = 16384, MAX_TEXTURES = 64 };
@@ -114,17 +116,11 @@ static BrioStatus sheet(Render *r, BrioError *error)
 
 static int write_png(const Render *r, const char *name)
 {
-    FILE *file = create_file(&command_render, name, r->force, "give another name");
-    if (!file) return EXIT_USAGE;
-    BrioStatus status = brio__png_write(file, r->rgb, r->width, r->height);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed || status != BRIO_OK) {
-        fprintf(stderr, "brio render: cannot write %s: %s\n", name,
-                status != BRIO_OK ? brio_status_text(status) : strerror(errno ? errno : EIO));
-        unlink(name);
-        return EXIT_FAILED;
-    }
-    return EXIT_DONE;
+    ResultFile result;
+    if (!create_file(&command_render, name, r->force, "give another name", &result))
+        return EXIT_USAGE;
+    return finish_file(&command_render, &result,
+                       brio__png_write(result.file, r->rgb, r->width, r->height));
 }
 
 static int64_t film_frames(const Render *r)
@@ -178,12 +174,12 @@ static const FilmFormat *film_format(const char *name)
     return NULL;
 }
 
-/* Starts ffmpeg with its input at *input. The second pipe closes when it has been started and holds
- * errno when it has not. */
+/* Starts ffmpeg with its input at *input, which does not block. The second pipe closes when it has
+ * been started and holds errno when it has not. */
 static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *input)
 {
     int data[2], trouble[2], reason = 0;
-    char size[32], rate[40];
+    char size[32], rate[40], target[4300];
     if (pipe(data)) return errno;
     if (pipe(trouble)) {
         reason = errno;
@@ -193,6 +189,7 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
     }
     snprintf(size, sizeof size, "%dx%d", r->width, r->height);
     snprintf(rate, sizeof rate, "%.9g", r->fps);
+    snprintf(target, sizeof target, "file:%s", name); /* no option and no protocol */
     *child = fork();
     if (*child == 0) {
         const FilmFormat *format = film_format(r->out);
@@ -203,7 +200,7 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
         for (int i = 0; format->options[i]; i++) argv[used++] = format->options[i];
         argv[used++] = "-f";
         argv[used++] = format->name;
-        argv[used++] = name;
+        argv[used++] = target;
         dup2(data[0], 0);
         close(data[0]);
         close(data[1]);
@@ -218,6 +215,7 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
     close(data[0]);
     close(trouble[1]);
     *input = data[1];
+    fcntl(*input, F_SETFL, O_NONBLOCK);
     if (*child < 0)
         reason = errno;
     else if (read(trouble[0], &reason, sizeof reason) != sizeof reason)
@@ -226,16 +224,33 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
     return reason;
 }
 
+/* False: ffmpeg has ended, or the user has asked to stop while it reads nothing. */
 static bool put_all(int fd, const uint8_t *data, size_t size)
 {
     while (size > 0) {
         ssize_t put = write(fd, data, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        data += put;
-        size -= (size_t)put;
+        if (put > 0) {
+            data += put;
+            size -= (size_t)put;
+        } else if (put < 0 && errno == EAGAIN && !stop_wanted) {
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 100);
+        } else if (put == 0 || errno != EINTR) {
+            return false;
+        }
     }
     return true;
+}
+
+/* How ffmpeg ended. A film that the user has stopped need not be finished. */
+static int wait_for_ffmpeg(pid_t child)
+{
+    int status = 0;
+    bool killed = false;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (stop_wanted && !killed) killed = kill(child, SIGKILL) == 0;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return status;
 }
 
 static int film(Render *r)
@@ -245,13 +260,13 @@ static int film(Render *r)
     char partial[4200];
     BrioError error = {0};
     pid_t child = -1;
-    int input = -1, status = 0;
+    int input = -1;
     struct stat info;
     if (stat(r->out, &info) == 0 && !r->force)
         return usage_error(&command_render,
                            "%s already exists: give another name, or --force to replace it",
                            r->out);
-    snprintf(partial, sizeof partial, "%s.part", r->out);
+    partial_name(r->out, partial, sizeof partial);
     int reason = start_ffmpeg(r, partial, &child, &input);
     if (reason) {
         close(input);
@@ -274,10 +289,11 @@ static int film(Render *r)
         show(r, done + 1, count, started, &shown);
     }
     close(input);
-    waitpid(child, &status, 0);
+    int status = wait_for_ffmpeg(child);
     progress_clear();
-    if (drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) &&
-        WEXITSTATUS(status) == 0 && rename(partial, r->out) == 0) {
+    bool complete = drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) &&
+                    WEXITSTATUS(status) == 0;
+    if (complete && rename(partial, r->out) == 0) {
         char wall[32];
         seconds_text(brio__seconds() - started, wall, sizeof wall);
         if (!r->quiet)
@@ -285,9 +301,12 @@ static int film(Render *r)
                    r->width, r->height, r->fps, wall);
         return EXIT_DONE;
     }
+    reason = errno;
     unlink(partial);
     if (drawn != BRIO_OK) return say_error(&error, EXIT_FAILED);
-    if (stop_wanted)
+    if (complete)
+        fprintf(stderr, "brio render: cannot write %s: %s\n", r->out, strerror(reason));
+    else if (stop_wanted)
         fprintf(stderr, "brio render: stopped on request; no film was left\n");
     else
         fprintf(stderr, "brio render: ffmpeg could not make %s; see its message above\n", r->out);
@@ -360,6 +379,16 @@ static bool read_number(const char *option, const char *text, double low, double
         return false;
     }
     return true;
+}
+
+static bool read_frame(const char *text, int64_t *frame)
+{
+    double number;
+    if (!read_number("--frame", text, 0, 1e12, &number)) return false;
+    *frame = (int64_t)number;
+    if ((double)*frame == number) return true;
+    usage_error(&command_render, "--frame %s: expected an integer; --time takes seconds", text);
+    return false;
 }
 
 static bool read_point(const char *option, const char *text, double point[3])
@@ -455,7 +484,6 @@ static bool take_choice(int option, const char *text, BrioStageDef *def)
 static bool take(Arguments *a, int option, Render *r, bool *sized)
 {
     const char *name = option >= 0 ? a->command->options[option].name : "", *v = a->value;
-    double number;
     int64_t threads;
     a->exit = EXIT_USAGE;
     switch (option) {
@@ -463,10 +491,7 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
     case FORCE: r->force = true; return true;
     case SIZE: *sized = true; return read_size(v, &r->def);
     case TIME: return read_number(name, v, 0, 1e12, &r->time);
-    case FRAME:
-        if (!read_number(name, v, 0, 1e12, &number)) return false;
-        r->frame = (int64_t)number;
-        return true;
+    case FRAME: return read_frame(v, &r->frame);
     case SHEET: return read_count(a->command, name, v, MAX_SHEET, &r->sheet);
     case FROM: return read_number(name, v, 0, 1e12, &r->from);
     case TO: return read_number(name, v, 0, 1e12, &r->to);
@@ -515,11 +540,13 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
 /* Times are of all runs together: until the last of them ends. */
 static int settle_times(Render *r, Target target)
 {
-    double end = 0, fps = 0;
+    double start = INFINITY, end = 0, fps = 0;
     for (int k = 0; k < r->run_count; k++) {
+        start = fmin(start, r->motion[k]->time[0]);
         end = fmax(end, r->motion[k]->time[r->motion[k]->frame_count - 1]);
         fps = fmax(fps, r->motion[k]->fps);
     }
+    if (isnan(r->from)) r->from = start; /* of a run from a checkpoint: not 0 */
     if (isnan(r->to)) r->to = end;
     if (isnan(r->fps)) r->fps = fmin(fps, 1000);
     r->def.shutter = r->blur * r->speed / r->fps;
@@ -625,8 +652,13 @@ static int run(int argc, char **argv)
     static Render r;
     bool sized = false;
     int option;
-    r = (Render){
-        .def = brio__stage_defaults(), .time = NAN, .fps = NAN, .speed = 1, .to = NAN, .frame = -1};
+    r = (Render){.def = brio__stage_defaults(),
+                 .time = NAN,
+                 .fps = NAN,
+                 .speed = 1,
+                 .from = NAN,
+                 .to = NAN,
+                 .frame = -1};
     while ((option = argument_next(&a)) != ARGUMENT_END)
         if (option == ARGUMENT_BAD || !take(&a, option, &r, &sized)) return a.exit;
     if (r.run_count == 0)
@@ -686,7 +718,7 @@ static const Option options[] = {
     [TIME] = {"--time", 't', "SECONDS", "The time of a picture; default: the last."},
     [FRAME] = {"--frame", 0, "N", "The same by frame number, from 0."},
     [SHEET] = {"--sheet", 0, "N", "N equally spaced instants on one sheet; one row per run."},
-    [FROM] = {"--from", 0, "SECONDS", "Start time of a film or sheet; default: 0."},
+    [FROM] = {"--from", 0, "SECONDS", "Start time of a film or sheet; default: that of the run."},
     [TO] = {"--to", 0, "SECONDS", "End time; default: the end of the run."},
     [FPS] = {"--fps", 0, "N", "Frames per second of a film; default: time.fps of the scene."},
     [SPEED] = {"--speed", 0, "FACTOR",

@@ -365,14 +365,17 @@ static BrioStatus put_sheet(Report *r, BrioMotionFile **motion, const char *cons
     size_t pitch = 3 * (size_t)(WIDE * INSTANTS), size = 0;
     uint8_t *rgb = brio__calloc(pitch * HIGH, (size_t)count);
     char *png = NULL, text[64];
-    double end = 0;
+    double start = INFINITY, end = 0;
     BrioStatus status =
         rgb ? brio__stage_create(&def, motion, count, &stage, NULL) : BRIO_ERROR_MEMORY;
-    for (int k = 0; k < count; k++) end = fmax(end, motion[k]->time[motion[k]->frame_count - 1]);
+    for (int k = 0; k < count; k++) {
+        start = fmin(start, motion[k]->time[0]);
+        end = fmax(end, motion[k]->time[motion[k]->frame_count - 1]);
+    }
     for (int k = 0; status == BRIO_OK && k < count * INSTANTS; k++) {
         uint8_t *at =
             rgb + (size_t)(k / INSTANTS) * HIGH * pitch + 3 * (size_t)(k % INSTANTS * WIDE);
-        double time = end * (k % INSTANTS) / (INSTANTS - 1);
+        double time = start + (end - start) * (k % INSTANTS) / (INSTANTS - 1);
         status = brio__stage_draw(stage, k / INSTANTS, time, at, pitch, NULL);
         snprintf(text, sizeof text, "t = %.3g s", time);
         brio__text_draw(at, pitch, WIDE, HIGH, 8, 18, 8, 0x30343a, text);

@@ -10,7 +10,6 @@
 #include "table.h"
 
 #include <string.h>
-#include <unistd.h>
 
 typedef struct Motion {
     bool is_free;
@@ -391,16 +390,10 @@ static BrioStatus draw(const Work *k, FILE *file)
 
 static int write_picture(const Work *k, const char *name, bool force)
 {
-    FILE *file = create_file(&command_spectrum, name, force, "give another name");
-    if (!file) return EXIT_USAGE;
-    BrioStatus status = draw(k, file);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (status == BRIO_OK && !failed) return EXIT_DONE;
-    unlink(name);
-    fprintf(stderr, "brio spectrum: cannot write %s: %s\n", name,
-            failed ? "the disk may be full" : brio_status_text(status));
-    return EXIT_FAILED;
+    ResultFile result;
+    if (!create_file(&command_spectrum, name, force, "give another name", &result))
+        return EXIT_USAGE;
+    return finish_file(&command_spectrum, &result, draw(k, result.file));
 }
 
 /* ---- the command ------------------------------------------------------------------------ */

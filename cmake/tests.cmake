@@ -106,6 +106,9 @@ target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
+# Commands within another program, as the Python package calls them.
+target_sources(test_locale PRIVATE $<TARGET_OBJECTS:brio_commands> $<TARGET_OBJECTS:brio_one_lane>)
+
 # What `brio live` reads is tested without the program around it.
 set(live_readers cli/live/hub.c cli/live/order.c cli/live/request.c cli/live/sha1.c cli/live/websocket.c)
 target_sources(test_websocket PRIVATE ${live_readers})

@@ -537,7 +537,10 @@ static void lists_and_citations(void **state)
         assert_int_equal(o->code, 0);
         assert_true(o->out[0]);
     }
-    const Outcome *o = BRIO("list", "damping", "--json");
+    const Outcome *o = BRIO("list", "--json");
+    assert_json(o->out, NULL, NULL);
+    assert_non_null(strstr(o->out, "\"name\": \"integrators\""));
+    o = BRIO("list", "damping", "--json");
     assert_non_null(strstr(o->out, "\"name\": \"rayleigh\""));
     o = BRIO("list", "materials", "--json");
     assert_non_null(strstr(o->out, "\"name\": \"E\""));

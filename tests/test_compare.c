@@ -415,6 +415,9 @@ static void refusals(void **state)
          "brio compare: --set time.h=1: step sizes are given by --h\n"},
         {{"compare", "chain.yaml", "-i", "bdf2", "--h", "1e-13"},
          "0.4 s in steps of 1e-13 s are 4e+12 steps: more than 1e12\n"},
+        {{"compare", "chain.yaml", "-i", "bdf2", "--set", "time.h=auto"},
+         "the scene leaves its steps to brio (time.h: auto), and methods are compared at fixed "
+         "ones: give them with --h, for a scene without time.tol, time.h_min and time.h_max\n"},
         {{"compare", "chain.yaml", "-i", "bdf2", "--set", "time.ende=1"},
          "--set time.ende: time: unknown key \"ende\"; did you mean \"end\"?\n"},
     };

@@ -243,6 +243,10 @@ static void test_convert_and_info(void **state)
                                 "another format, or make tets first: brio mesh tetrahedralise\n");
     o = BRIO("mesh", "convert", "input/tetMeshes/cube.msh", "pair.ele");
     assert_int_equal(o->code, 0);
+    o = BRIO("mesh", "convert", "input/tetMeshes/cube.msh", "cube.vtu", "--json");
+    assert_int_equal(o->code, 0);
+    assert_int_equal(strncmp(o->out, "{\n  \"mesh\": \"cube.vtu\",", 23), 0);
+    assert_non_null(strstr(o->out, "\"tets\": 40"));
     o = BRIO("mesh", "info", "pair.node");
     assert_non_null(
         strstr(o->out, "27 vertices, 40 tets, 48 triangles of their surface; 1 component"));
@@ -379,6 +383,16 @@ static void test_tool_stopped(void **state)
     free(text);
     assert_int_equal(access("stopped.msh", F_OK), -1);
     assert_int_equal(count_files("temporary"), 0);
+    /* Ctrl-C in a terminal reaches both, and tetgen may be the first to end */
+    write_text("bin/tetgen", "#!/bin/sh\nsleep 1\nkill -INT $PPID\nkill -KILL $$\n");
+    write_text("filled.yaml", "brio: 1\nbodies: [{mesh: input/triMeshes/ball.obj, kind: solid, "
+                              "material: {type: neo-hookean}}]\n");
+    for (int i = 0; i < 2; i++) {
+        o = i ? BRIO("check", "filled.yaml")
+              : BRIO("mesh", "tetrahedralise", "input/triMeshes/ball.obj", "-o", "stopped.msh");
+        assert_int_equal(o->code, 1);
+        assert_non_null(strstr(o->err, "input/triMeshes/ball.obj: tetgen was stopped\n"));
+    }
     write_text("bin/tetgen", "#!/bin/sh\necho Two facets cross.\nexit 3\n");
     o = BRIO("mesh", "tetrahedralise", "input/triMeshes/ball.obj", "-o", "stopped.msh");
     assert_int_equal(o->code, 2);

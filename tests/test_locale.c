@@ -121,9 +121,31 @@ static void results(void **unused)
     }
 }
 
+int brio_command(int argc, char **argv); /* cli/commands.h; the Python package calls it too */
+
+/* What commands read and write, within a program that has set its locale. */
+static void commands(void **unused)
+{
+    (void)unused;
+    if (!comma()) return;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char *argv[] = {"brio", "compare",  "scene.yaml", "-i", "backward-euler",
+                        "-o",   "compared", "-q",         NULL};
+        _exit(brio_command(8, argv));
+    }
+    assert_int_equal(wait_program(child), 0);
+    still_comma();
+    char *table = read_all("compared/compare.csv", NULL);
+    assert_non_null(table);
+    assert_non_null(strstr(table, "\nbackward-euler,0.01,completed,5,0.0"));
+    free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(tables),
-                                       cmocka_unit_test(results)};
+                                       cmocka_unit_test(results), cmocka_unit_test(commands)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

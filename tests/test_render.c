@@ -725,6 +725,83 @@ static void without_ffmpeg(void **state)
     assert_int_not_equal(access("frame-011.png", F_OK), 0);
 }
 
+/* ffmpeg takes a name for what it is, and files of the user next to it stay. */
+static void names_of_films(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"-block.gif", "run:1.gif", "a b.gif"};
+    block_run();
+    if (!has_program("ffmpeg")) {
+        print_message("SKIPPED: there is no ffmpeg\n");
+        return;
+    }
+    write_text("a b.gif.part", "mine");
+    for (size_t i = 0; i < BRIO_COUNT(names); i++) {
+        const Outcome *o =
+            BRIO("render", "block", "-o", names[i], "--size", "32x32", "--from", "0.4", "-q");
+        assert_string_equal(o->err, "");
+        assert_int_equal(o->code, 0);
+        assert_int_equal(access(names[i], F_OK), 0);
+    }
+    char *text = read_all("a b.gif.part", NULL);
+    assert_string_equal(text, "mine");
+    free(text);
+    assert_int_equal(symlink("block", "-run"), 0);
+    const Outcome *o = BRIO("convert", "-o", "dash.gif", "-q", "--", "-run");
+    assert_string_equal(o->err, "");
+    assert_int_equal(o->code, 0);
+}
+
+/* Ctrl-C ends a film also while ffmpeg reads nothing. */
+static void ffmpeg_that_hangs(void **state)
+{
+    (void)state;
+    block_run();
+    char *before = strdup(getenv("PATH")), path[600];
+    snprintf(path, sizeof path, "%s/bin:/usr/bin:/bin", work_folder);
+    mkdir("bin", 0777);
+    write_text("bin/ffmpeg", "#!/bin/sh\necho $$ >pid\nexec sleep 600\n");
+    chmod("bin/ffmpeg", 0777);
+    setenv("PATH", path, 1);
+    pid_t child = start_program((const char *const[]){"render", "block", "-o", "hangs.mp4",
+                                                      "--size", "320x240", "-q", NULL},
+                                0);
+    setenv("PATH", before, 1);
+    free(before);
+    for (int i = 0; i < 600 && access("pid", F_OK); i++) pause_for(0.05);
+    pause_for(0.5);
+    kill(child, SIGINT);
+    int status = 0;
+    for (int i = 0; i < 1200 && waitpid(child, &status, WNOHANG) == 0; i++) pause_for(0.05);
+    bool ended = kill(child, 0) != 0;
+    char *pid = read_all("pid", NULL), *text = read_all(".err", NULL);
+    assert_non_null(pid);
+    if (!ended) kill(child, SIGKILL), wait_program(child);
+    bool gone = kill((pid_t)atol(pid), 0) != 0;
+    if (!gone) kill((pid_t)atol(pid), SIGKILL);
+    assert_true(ended && gone);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_string_equal(text, "brio render: stopped on request; no film was left\n");
+    assert_int_equal(access("hangs.mp4", F_OK), -1);
+    free(pid);
+    free(text);
+    unlink("bin/ffmpeg");
+}
+
+/* The motion of a run from a checkpoint does not begin at 0. */
+static void a_run_that_begins_later(void **state)
+{
+    (void)state;
+    block_run();
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "later", "-q", "--from", "block/checkpoint",
+                          "--set", "time.end=0.6")
+                         ->code,
+                     0);
+    const Outcome *o = BRIO("render", "later", "-o", "later-%02d.png", "--size", "64x48");
+    assert_string_equal(o->out, "later-%02d.png: 3 pictures, 64 x 48\n");
+    assert_int_equal(o->code, 0);
+}
+
 /* ---- the motion ------------------------------------------------------------------------- */
 
 /* Obstacles with a formula are drawn, and a table of heights may be a file. */
@@ -844,6 +921,8 @@ static void bad_input(void **state)
          "still has no motion.bin, the stored motion: run the scene again without `output: "
          "{motion: "
          "false}`\n"},
+        {{"render", "block", "-o", "a.png", "--frame", "1.7"},
+         "brio render: --frame 1.7: expected an integer; --time takes seconds\n"},
         {{"render", "block", "-o", "a.avi"},
          "brio render: -o a.avi: expected a name that ends in .png, .mp4, .webm or .gif; "
          "frame-%04d.png gives numbered pictures\n"},
@@ -895,6 +974,16 @@ static void full_disk(void **state)
     assert_int_equal(o->code, 1);
     assert_non_null(strstr(o->err, "cannot write large.png"));
     assert_int_not_equal(access("large.png", F_OK), 0);
+    /* --force replaces a picture by a whole one only, and leaves nothing else */
+    write_text("large.png", "mine");
+    int files = count_files(".");
+    o = run_limited(4096, (const char *const[]){"render", "block", "-o", "large.png", "--size",
+                                                "400x300", "--force", NULL});
+    assert_int_equal(o->code, 1);
+    char *text = read_all("large.png", NULL);
+    assert_string_equal(text, "mine");
+    free(text);
+    assert_int_equal(count_files("."), files);
 }
 
 int main(void)
@@ -915,6 +1004,9 @@ int main(void)
         cmocka_unit_test(every_kind_of_body),
         cmocka_unit_test(a_film),
         cmocka_unit_test(without_ffmpeg),
+        cmocka_unit_test(names_of_films),
+        cmocka_unit_test(ffmpeg_that_hangs),
+        cmocka_unit_test(a_run_that_begins_later),
         cmocka_unit_test(formulas_are_drawn),
         cmocka_unit_test(positions_are_kept),
         cmocka_unit_test(damaged_motion),

@@ -112,6 +112,27 @@ static void reports_follow_the_run(void **state)
     free(whole), free(half), free(grown), free(again), free(x), free(y);
 }
 
+/* The end of a table that is still being written, or was when the run was killed, is no row. */
+static void half_a_row(void **state)
+{
+    (void)state;
+    write_text("block.yaml", block_scene);
+    remove_tree("torn");
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "torn", "-q", "--set", "time.end=0.1")->code,
+                     0);
+    size_t size = 0;
+    char *table = read_all("torn/energy.csv", &size), *last = table + size - 2;
+    while (last[-1] != '\n') last--;
+    assert_memory_equal(last, "6,", 2);
+    write_bytes("torn/energy.csv", table, (size_t)(last - table) + 40);
+    free(table);
+    assert_int_equal(BRIO("view", "torn", "--print")->code, 0);
+    char *page = page_of("torn");
+    assert_non_null(strstr(page, "<tr><td>5</td>"));
+    assert_null(strstr(page, "<tr><td>6</td>"));
+    free(page);
+}
+
 /* A report that cannot be written is no failure of the run: results are there, a warning says what
  * is missing, and nothing claims that the page exists. */
 static void a_run_without_its_report_is_done(void **state)
@@ -179,6 +200,7 @@ int main(void)
         cmocka_unit_test(words_and_tables),
         cmocka_unit_test(reports_follow_the_run),
         cmocka_unit_test(a_run_without_its_report_is_done),
+        cmocka_unit_test(half_a_row),
         cmocka_unit_test(in_a_browser),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

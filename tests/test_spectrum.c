@@ -163,7 +163,7 @@ static void pictures(void **state)
     if (!files_can_be_limited()) return;
     o = run_limited(2000, (const char *const[]){"spectrum", "chain", "-o", "full.svg", NULL});
     assert_int_equal(o->code, 1);
-    assert_string_equal(o->err, "brio spectrum: cannot write full.svg: the disk may be full\n");
+    assert_string_equal(o->err, "brio spectrum: cannot write full.svg: File too large\n");
     assert_null(read_all("full.svg", NULL));
 }
 

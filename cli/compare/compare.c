@@ -35,6 +35,11 @@ static BrioStatus plan(Comparison *c, bool has_reference, BrioError *error)
         snprintf(text, sizeof text, "%.17g", finest / FINER);
         BRIO_CHECK(comparison_read_size(text, &c->size[MAX_SIZES], error));
     }
+    if (c->size_count == 0 && c->scene->def.tol != 0)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the scene leaves its steps to brio (time.h: auto), and methods are "
+                           "compared at fixed ones: give them with --h, for a scene without "
+                           "time.tol, time.h_min and time.h_max");
     if (c->size_count == 0) { /* the scene's own, or that of a scene which names none */
         BrioNode *time = brio__node_get(c->scene->tree, "time");
         BrioNode *h = time ? brio__node_get(time, "h") : NULL;

@@ -1,9 +1,7 @@
 /* brio import: scenes of other programs as scenes of brio. */
 #include "import.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -44,16 +42,11 @@ static int convert(int format, const char *in, const char *out, bool force)
     } else if (!whole) {
         code = usage_error(&command_import, "out of memory");
     } else {
-        FILE *file = create_file(&command_import, out, force, "give another name with -o");
-        if (!file) {
-            code = EXIT_USAGE;
-        } else if (fwrite(text, 1, size, file) != size || fflush(file)) {
-            usage_error(&command_import, "cannot write %s: %s", out, strerror(errno));
-            code = EXIT_FAILED;
-        }
-        if (file && fclose(file) && code == EXIT_DONE) {
-            usage_error(&command_import, "cannot write %s: %s", out, strerror(errno));
-            code = EXIT_FAILED;
+        ResultFile result;
+        code = EXIT_USAGE;
+        if (create_file(&command_import, out, force, "give another name with -o", &result)) {
+            fwrite(text, 1, size, result.file); /* what fails shows when it is closed */
+            code = finish_file(&command_import, &result, BRIO_OK);
         }
     }
     if (code == EXIT_DONE)

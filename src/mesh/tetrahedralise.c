@@ -292,10 +292,11 @@ static BrioStatus run_program(const Run *run, char *const argv[], const char *na
         }
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }
+    /* Ctrl-C reaches the program too, which may end before this loop has asked */
+    stopped |= WIFSIGNALED(status) && watch && watch(run->tool, brio__seconds() - start);
     if (watch) watch(NULL, 0);
     if (stopped)
-        return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL, "%s was stopped",
-                              run->tool);
+        return brio__error_at(error, BRIO_STOPPED, name, 0, 0, NULL, "%s was stopped", run->tool);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return BRIO_OK;
     char words[256];
     last_words(run->log, words, sizeof words);
