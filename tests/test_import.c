@@ -385,8 +385,9 @@ static void test_tool_stopped(void **state)
     assert_int_equal(count_files("temporary"), 0);
     /* Ctrl-C in a terminal reaches both, and tetgen may be the first to end */
     write_text("bin/tetgen", "#!/bin/sh\nsleep 1\nkill -INT $PPID\nkill -KILL $$\n");
+    /* an edge that no case before has asked for: tets are kept */
     write_text("filled.yaml", "brio: 1\nbodies: [{mesh: input/triMeshes/ball.obj, kind: solid, "
-                              "material: {type: neo-hookean}}]\n");
+                              "edge: 0.31, material: {type: neo-hookean}}]\n");
     for (int i = 0; i < 2; i++) {
         o = i ? BRIO("check", "filled.yaml")
               : BRIO("mesh", "tetrahedralise", "input/triMeshes/ball.obj", "-o", "stopped.msh");
