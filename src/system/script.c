@@ -275,20 +275,28 @@ static void add_frames(const Instant *at, int32_t row, double x[3], double v[3])
     }
 }
 
+/* By a central difference; from one side where the formula has no value on the other, before the
+ * start or after the end. */
+static double formula_rate(const BrioFormula *f, const double X[3], double time,
+                           const BrioScript *script)
+{
+    double low = time - FORMULA_TIME, high = time + FORMULA_TIME;
+    double change = brio__formula_value(f, X, high) - brio__formula_value(f, X, low);
+    if (isfinite(change)) return change / (2 * FORMULA_TIME);
+    low = fmax(low, script->start);
+    high = fmin(high, script->end);
+    return (brio__formula_value(f, X, high) - brio__formula_value(f, X, low)) / (high - low);
+}
+
 static void add_formula(const Instant *at, const double X[3], double x[3], double v[3])
 {
     const BrioScript *script = &at->set->script;
     double time = fmin(fmax(at->time, script->start), script->end);
-    /* a formula need not have a value before the start or after the end */
-    double low = fmax(time - FORMULA_TIME, script->start);
-    double high = fmin(time + FORMULA_TIME, script->end);
     bool moves = at->time >= script->start && at->time < script->end;
     for (int r = 0; r < 3; r++) {
         const BrioFormula *f = &at->set->formula[r];
         x[r] += brio__formula_value(f, X, time);
-        if (v && moves && f->uses & BRIO_FORMULA_TIME)
-            v[r] +=
-                (brio__formula_value(f, X, high) - brio__formula_value(f, X, low)) / (high - low);
+        if (v && moves && f->uses & BRIO_FORMULA_TIME) v[r] += formula_rate(f, X, time, script);
     }
 }
 
