@@ -1,7 +1,7 @@
 // The free playground in Chromium, what it tells and shows: methods, explosions, joules, the
 // camera,
 // round bodies, swatches, the solver.
-export function playTests({ test, check, openStill }) {
+export function playTests({ test, check, openStill, params }) {
   test('eight_methods_first_all_behind', async () => {
     const page = await openStill('#tab=soft&scene=cube&n=2');
     const seen = await page.evaluate(() => ({
@@ -142,6 +142,54 @@ export function playTests({ test, check, openStill }) {
         };
       }, theme);
       check(least.count > 20 && least.ratio >= 2.95, `${theme}: ${JSON.stringify(least)}`);
+    }
+  });
+
+  // What a link says that no control has: the page starts all the same, with what the control has.
+  test('links_with_garbage_open', async () => {
+    const links = {
+      'tab=constructor': { chapter: 'spring' },
+      'chapter=toString': {},
+      'tab=phase&system=constructor&k=1e9': { system: 'oscillator', k: '100' },
+      'tab=stability&range=toString': { range: undefined },
+      'tab=stability&Y=1e300': {},
+      'chapter=spring&h=0': { h: String(1 / 240) },
+      'chapter=spring&guess=constructor': { guess: undefined },
+      'chapter=minimum&toy=foo': { toy: undefined },
+      'chapter=realtime&iterations=-3': { iterations: '1' },
+      'tab=dial&level=abc&decay=-1': { level: undefined, decay: undefined },
+      'tab=soft&scene=cube&n=2.4&spin=': { n: '2', spin: undefined },
+      'tab=cloth&n=8&pins=0.zzz.!': { pins: '0' },
+    };
+    const page = await openStill('#tab=cloth&n=8');
+    for (const [link, wanted] of Object.entries(links)) {
+      const said = await page.evaluate((q) => {
+        window.brio.open(`${q}&play=0`);
+        const { message } = window.brio.bench;
+        return message && !message.hidden ? message.textContent : '';
+      }, link);
+      const now = await params(page);
+      check(!said, `${link}: ${said}`);
+      for (const [key, value] of Object.entries(wanted))
+        check(now[key] === value, `${link}: ${key} is ${now[key]}`);
+    }
+  });
+
+  // The engine refuses what the link asks for: the settings still work, and bring a motion.
+  test('a_refused_start_can_be_mended', async () => {
+    for (const link of ['integrator=pbd-verlet', 'i.alpha=foo']) {
+      const page = await openStill(`#tab=soft&scene=cube&n=2&${link}`);
+      const { said, steps } = await page.evaluate(() => {
+        const b = window.brio.bench, words = b.message.hidden ? '' : b.message.textContent;
+        document.getElementById('theme').click();
+        document.getElementById('theme').click();
+        for (const key of ['step', 'nudge']) document.querySelector(`[data-key=${key}]`).click();
+        const menu = document.querySelector('[data-key=integrator]');
+        menu.value = 'backward-euler';
+        menu.dispatchEvent(new Event('change'));
+        return { said: words, steps: b.worlds ? b.stepNow(2) : 0 };
+      });
+      check(said && steps === 2, `${link}: "${said}", then ${steps} steps`);
     }
   });
 }

@@ -78,6 +78,17 @@ export function toggle({ key, label, value, about }, change) {
   return { row, input };
 }
 
+// The value of a control in a link: the nearest that its slider or its choices have. Without one in
+// the link, or with one that says nothing, it is that of the control.
+export function linkedValue({ from, to, step, values, choices, value }, text) {
+  if (choices) return choices.some((c) => c.value === text) ? text : value;
+  const v = text?.trim() ? Number(text) : NaN;
+  if (!Number.isFinite(v)) return value;
+  if (values) return values.reduce((a, b) => (Math.abs(b - v) < Math.abs(a - v) ? b : a));
+  const inside = Math.min(to, Math.max(from, v));
+  return step === 1 ? Math.round(inside) : inside; // what is counted
+}
+
 // The value of a parameter in a link: a word, true or false, a number.
 export function valueOf(text) {
   if (text === 'true' || text === 'false') return text === 'true';

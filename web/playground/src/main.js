@@ -127,8 +127,8 @@ function showTabs(fresh) {
 
 function open(q) {
   const before = view;
-  view = tabs[q.get('tab')] ? 'tab' : 'chapter';
-  if (views[view].tabs[q.get(view)]) places[view] = q.get(view);
+  view = Object.hasOwn(tabs, q.get('tab')) ? 'tab' : 'chapter';
+  if (Object.hasOwn(views[view].tabs, q.get(view))) places[view] = q.get(view);
   showTabs(view !== before);
   const place = places[view];
   root.setAttribute('aria-labelledby', `${view}-${place}`);

@@ -18,13 +18,18 @@ const contacts = {
 };
 export const isContact = (name) => Object.hasOwn(contacts, name);
 
+export const LEVEL = { key: 'level', label: 'Energy', from: 0, to: 2, step: 0.05, value: 1 };
+export const DECAY = {
+  key: 'decay', label: 'Decay time (0: none)', from: 0, to: 20, step: 0.5, value: 0,
+};
+
 // The energy to be reached, how fast, and what a-search is.
 function dialRows(bench) {
   const { engine } = bench, method = engine.method('a-search');
   const joules = (v) =>
     (bench.first === undefined ? '' : `${short(v * (bench.first - bench.ground))} J above rest`);
   bench.dial = slider({
-    key: 'level', label: 'Energy', text: joules, from: 0, to: 2, step: 0.05, value: bench.level,
+    ...LEVEL, text: joules, value: bench.level,
     about: 'The energy that the motion is led to, above that of the scene at rest.',
   }, (v) => {
     bench.level = v;
@@ -33,11 +38,10 @@ function dialRows(bench) {
   });
   const field = method.fields.find((f) => f.name === 'decay');
   const decay = slider({
-    key: 'decay', label: 'Decay time (0: none)', unit: field.unit, from: 0, to: 20, step: 0.5,
-    value: bench.decay, about: field.summary,
+    ...DECAY, unit: field.unit, value: bench.decay, about: field.summary,
   }, (v) => {
     bench.decay = v;
-    bench.attempt(() => bench.worlds[0].setMethod({ type: 'a-search', ...bench.dialValues() }));
+    bench.attempt(() => bench.worlds?.[0].setMethod({ type: 'a-search', ...bench.dialValues() }));
     bench.changed();
   });
   const about = element('div', { class: 'about' }, element('p', { text: method.summary }),
