@@ -23,8 +23,8 @@ const ink = () => getComputedStyle(document.documentElement).getPropertyValue('-
 
 export class Bench {
   // mode: 'one', 'dial', 'two'
-  constructor(root, engine, { mode, choices, intro }, params, changed) {
-    Object.assign(this, { root, engine, mode, choices, intro, changed });
+  constructor(root, engine, { mode, choices, intro, choose }, params, changed) {
+    Object.assign(this, { root, engine, mode, choices, intro, choose, changed });
     this.playing = params.get('play') !== '0';
     this.hands = new Map();
     this.read(params);
@@ -54,7 +54,7 @@ export class Bench {
       const values = { ...(name === scene.integrator ? scene.values : {}) }, own = `i${suffix}.`;
       for (const [k, v] of q) if (k.startsWith(own)) values[k.slice(own.length)] = valueOf(v);
       const rate = Number(q.get('h' + suffix));
-      return { name, values, h: rate >= 1 && rate <= 1e5 ? 1 / rate : scene.h };
+      return { name, values, h: rate > 0 && rate <= 1e5 ? 1 / rate : scene.h };
     };
     this.methods = this.mode === 'two'
       ? [method('', 'backward-euler'), method('2', 'a-search')]
@@ -77,7 +77,7 @@ export class Bench {
     this.methods.forEach((m, i) => {
       const suffix = i ? '2' : '';
       if (this.mode !== 'dial') q.set('integrator' + suffix, m.name);
-      q.set('h' + suffix, Math.round(1 / m.h));
+      q.set('h' + suffix, Number((1 / m.h).toPrecision(9)));
       if (this.mode === 'dial') return;
       for (const [k, v] of Object.entries(m.values)) q.set(`i${suffix}.${k}`, v);
     });
@@ -493,10 +493,11 @@ export class Bench {
 
   frame(dt) {
     if (this.playing && this.worlds) {
-      this.behind = Math.min(this.behind + dt, 0.1);
+      const longest = Math.max(...this.methods.map((m) => m.h));
+      this.behind = Math.min(this.behind + dt, Math.max(0.1, longest));
       const begin = performance.now(), from = Math.min(...this.worlds.map((w) => w.time));
       let least = from;
-      const goal = from + this.behind + 1e-12 - Math.max(...this.methods.map((m) => m.h));
+      const goal = from + this.behind + 1e-12 - longest;
       while (this.playing && least <= goal && performance.now() - begin < BUDGET) {
         if (!this.advance(Infinity)) break;
         least = Math.min(...this.worlds.map((w) => w.time));

@@ -16,7 +16,7 @@ const bench = (options) => (...place) => {
   const [holder, engine, q, changed] = place;
   return new Bench(holder, engine, options, q, changed);
 };
-const own = bench({ mode: 'one', choices: ['own'] });
+const own = bench({ mode: 'one', choices: ['own'], choose: (files) => take(files) });
 const tabs = {
   cloth: { title: 'Cloth', make: bench({ mode: 'one', choices: ['cloth'] }) },
   soft: {

@@ -2,6 +2,7 @@
 // scene, contact and solver, made from the engine's tables.
 import { short } from './charts.js';
 import { element, integratorPicker, select, slider, stepSelect, tableOf } from './controls.js';
+import { fileInput } from './own.js';
 import { contactOf, scenes } from './scenes.js';
 
 const contacts = {
@@ -108,6 +109,7 @@ export function buildPanel(bench) {
       options: choices.map((c) => ({ value: c, text: scenes[c].title })),
     }, (name) => bench.toScene(name)).row);
   rows.push(element('p', { class: 'lead', text: scene.about }));
+  if (bench.choose) rows.push(fileInput(bench.choose));
   if (intro) rows.push(element('p', { class: 'lead', text: intro }));
   if (bench.mode === 'dial') rows.push(...dialRows(bench));
   else

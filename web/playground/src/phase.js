@@ -244,7 +244,7 @@ export class Phase {
 
   frame(dt) {
     if (this.playing && this.worlds.some((r) => r.running)) {
-      this.behind = Math.min(this.behind + dt, 0.1);
+      this.behind = Math.min(this.behind + dt, Math.max(0.1, this.p.h));
       const steps = Math.floor(this.behind / this.p.h);
       this.behind -= steps * this.p.h;
       for (let n = 0; n < steps; n++) {
