@@ -110,15 +110,20 @@ export class Stability {
         r.Y * (1 - (e.clientY - b.top - box.top) / box.height), 3);
     };
     this.canvas.addEventListener('pointerdown', (e) => {
+      if (e.button !== 0 || this.dragging !== undefined) return;
       this.canvas.setPointerCapture(e.pointerId);
-      this.dragging = true;
+      this.dragging = e.pointerId;
       move(e);
     });
-    this.canvas.addEventListener('pointermove', (e) => this.dragging && move(e));
-    this.canvas.addEventListener('pointerup', () => {
-      this.dragging = false;
+    this.canvas.addEventListener('pointermove', (e) => this.dragging === e.pointerId && move(e));
+    const end = (e) => {
+      if (this.dragging !== e.pointerId) return;
+      this.dragging = undefined;
       this.changed();
-    });
+    };
+    // the last two where the browser takes the pointer away
+    for (const type of ['pointerup', 'pointercancel', 'lostpointercapture'])
+      this.canvas.addEventListener(type, end);
     this.canvas.addEventListener('keydown', (e) => {
       const by = {
         ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
