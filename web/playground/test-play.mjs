@@ -1,7 +1,7 @@
 // The free playground in Chromium, what it tells and shows: methods, explosions, joules, the
 // camera,
 // round bodies, swatches, the solver.
-export function playTests({ test, check, openStill, params }) {
+export function playTests({ test, check, openPage, openStill, params, forgive }) {
   test('eight_methods_first_all_behind', async () => {
     const page = await openStill('#tab=soft&scene=cube&n=2');
     const seen = await page.evaluate(() => ({
@@ -191,5 +191,45 @@ export function playTests({ test, check, openStill, params }) {
       });
       check(said && steps === 2, `${link}: "${said}", then ${steps} steps`);
     }
+  });
+
+  test('without_webgl_the_page_says_so', async () => {
+    const page = await openPage('#tab=phase&play=0');
+    const said = await page.evaluate(() => {
+      const { getContext } = HTMLCanvasElement.prototype;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+        return /webgl/.test(kind) ? null : getContext.call(this, kind, ...more);
+      };
+      document.querySelector('#tab-cloth').click();
+      const words = document.getElementById('tab').textContent;
+      document.querySelector('#tab-phase').click();
+      return { words, name: window.brio.bench.name };
+    });
+    check(/no WebGL/.test(said.words) && said.name === 'oscillator', JSON.stringify(said));
+    forgive(/WebGL/); // three reports it as well
+  });
+
+  test('the_point_of_stability_follows_one_pressed_pointer', async () => {
+    const page = await openStill('#tab=stability');
+    const box = await page.locator('canvas.plane').boundingBox();
+    const point = () => page.evaluate(() => [window.brio.bench.X, window.brio.bench.Y].join());
+    const at = (x, y) => page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+    const before = await point();
+    await at(0.5, 0.5);
+    await page.mouse.down({ button: 'right' });
+    await at(0.7, 0.3);
+    await page.mouse.up({ button: 'right' });
+    check((await point()) === before, 'the right button moves the point');
+    await at(0.5, 0.5);
+    await page.mouse.down();
+    check((await point()) !== before, 'the left button does not move the point');
+    await at(0.55, 0.45); // the browser captures the pointer at its next event
+    const kept = await page.evaluate(() => { // as the browser does for a gesture of its own
+      const b = window.brio.bench;
+      b.canvas.releasePointerCapture(b.dragging);
+    }).then(() => at(0.6, 0.4)).then(point);
+    await at(0.8, 0.2);
+    check((await point()) === kept, 'the point follows a pointer that was taken away');
+    await page.mouse.up();
   });
 }
