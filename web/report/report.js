@@ -133,6 +133,13 @@ const inks = [
 const charts = [];
 const LONGEST = 500; // ms from a picture to the next: a page that was hidden does not catch up
 
+// The points from left to right, as uPlot needs them; wall times come in the order of the trials.
+function ascending({ x, y }) {
+  if (x.every((v, i) => i === 0 || x[i - 1] <= v)) return { x, y };
+  const order = x.map((_, i) => i).sort((a, b) => x[a] - x[b]);
+  return { x: order.map((i) => x[i]), y: order.map((i) => y[i]) };
+}
+
 // Values of all series on the union of their abscissae.
 function aligned(series) {
   if (
@@ -271,7 +278,9 @@ function makeChart(figure, chart, view) {
     log
       ? Array.from(values, (v) => (v > 0 ? v : null))
       : Array.from(values, (v) => (Number.isNaN(v) ? null : v));
-  const series = chart.series.map((s) => ({ x: Array.from(s.x), y: positive(s.y, chart.y.log) }));
+  const series = chart.series.map((s) =>
+    ascending({ x: Array.from(s.x), y: positive(s.y, chart.y.log) }),
+  );
   const plot = new uPlot(options, aligned(series), holder);
   if (follows && view?.playable)
     plot.over.addEventListener(

@@ -318,6 +318,21 @@ assert.ok(
   panels.numbers.every((n) => n.length >= 2 && n.length <= 9 && new Set(n).size === n.length),
 );
 assert.ok(panels.apart > 1e-3);
+// one curve whose points come from right to left, as wall times may
+const drawn = await both.evaluate(async () => {
+  const { charts } = await window.brioReport,
+    chart = charts.find((c) => c.title.startsWith('Error at the end'));
+  chart.series = [{ ...chart.series[0], x: [3, 1, 2], y: [30, 10, 20] }];
+  window.brioChart = chart;
+  return chart.plot.data.length;
+});
+assert.ok(drawn > 2);
+await both.emulateMedia({ colorScheme: 'dark' });
+await both.waitForFunction(() => window.brioChart.plot.data.length === 2);
+assert.deepEqual(await both.evaluate(() => window.brioChart.plot.data), [
+  [1, 2, 3],
+  [10, 20, 30],
+]);
 await both.close();
 
 // ---- a large run --------------------------------------------------------------------------------
@@ -341,7 +356,7 @@ assert.ok(bytes < 20e6, 'the report is too large');
 assert.ok(shown.vertices >= 10000 && shown.end >= 9.9 && shown.frames * shown.stride >= 300);
 await big.close();
 
-// ---- without charts: the drawings are seen -------------------------------------------------------
+// ---- without charts: the drawings are seen -----------------------------------------------------
 
 const bare = await browser.newPage();
 await bare.addInitScript(() => {
