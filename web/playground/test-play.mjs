@@ -232,4 +232,21 @@ export function playTests({ test, check, openPage, openStill, params, forgive })
     check((await point()) === kept, 'the point follows a pointer that was taken away');
     await page.mouse.up();
   });
+
+  // A start that fails leaves the world that is there, and its hands can let go.
+  test('a_failed_start_keeps_no_hand', async () => {
+    const page = await openStill('#tab=cloth&n=8');
+    const energy = await page.evaluate(() => {
+      const b = window.brio.bench, [world] = b.worlds, { pins } = b.p;
+      b.nudge();
+      const [id] = b.hands.keys();
+      b.p.pins = [9999];
+      b.start(true);
+      b.p.pins = pins;
+      b.letGo(id);
+      world.step();
+      return world.ledger().attachment;
+    });
+    check(energy === 0, `the hand still pulls, with ${energy} J`);
+  });
 }

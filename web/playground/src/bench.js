@@ -256,7 +256,6 @@ export class Bench {
   // From the start, or (keep) from where things are.
   start(keep = false) {
     const old = this.worlds || [];
-    this.hands.clear();
     const done = this.attempt(() => {
       this.springs = this.leftOver();
       if (this.mode === 'dial') {
@@ -275,6 +274,7 @@ export class Bench {
       this.setPlaying(false);
       return false;
     }
+    this.hands.clear(); // those of the old worlds end with them
     old.forEach((w) => w.dispose());
     this.say('');
     this.substeps = this.worlds.map((_, i) => this.chooseSubsteps(i));
