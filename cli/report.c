@@ -34,6 +34,13 @@ void report_cell(FILE *file, const char *class, const char *text)
     fputs("</td>", file);
 }
 
+const char *report_ordinal(int64_t number)
+{
+    static const char *const ends[] = {"th", "st", "nd", "rd"};
+    bool teens = number / 10 % 10 == 1;
+    return teens || number % 10 > 3 ? ends[0] : ends[number % 10];
+}
+
 /* ---- blocks of bytes -------------------------------------------------------------------- */
 
 static void put_block(FILE *file, const char *id, const uint8_t *stream, size_t length)
@@ -435,10 +442,7 @@ static BrioStatus put_motions(Report *r, BrioMotionFile **motion, const char *co
         brio__html_element(r->file, "p class=\"note\"",
                            "Only every %lld%s frame is shown, so that this page stays below %.0f "
                            "MB; `brio render` draws all that %s holds.",
-                           (long long)max_stride,
-                           max_stride == 2   ? "nd"
-                           : max_stride == 3 ? "rd"
-                                             : "th",
+                           (long long)max_stride, report_ordinal(max_stride),
                            REPORT_MAX_BYTES / 1e6, BRIO_MOTION_NAME);
     brio__stage_free(stage);
     return status;

@@ -34,6 +34,8 @@ void report_begin(Report *report, FILE *file, const char *title);
 void report_chart(Report *report, const BrioPlot *plot, const char *about);
 /* The section with the motions, side by side. */
 void report_motions(Report *report, BrioMotionFile **motion, const char *const *label, int count);
+/* "st", "nd", "rd" or "th". */
+const char *report_ordinal(int64_t number);
 /* The page is complete; what could not be made is its status. */
 BrioStatus report_end(Report *report);
 

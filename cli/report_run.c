@@ -397,8 +397,9 @@ static BrioStatus write_page(RunReport *r, FILE *file)
     brio__html_element(file, "h2", "Energy, momentum, work");
     if (r->ledger.every > 1)
         brio__html_element(file, "p class=\"note\"",
-                           "Of %lld rows in energy.csv every %lldth is drawn.",
-                           (long long)r->ledger.all_rows, (long long)r->ledger.every);
+                           "Of %lld rows in energy.csv every %lld%s is drawn.",
+                           (long long)r->ledger.all_rows, (long long)r->ledger.every,
+                           report_ordinal(r->ledger.every));
     put_charts(r);
     put_phases(r);
     brio__html_element(file, "h2", "The ledger");

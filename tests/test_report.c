@@ -164,6 +164,30 @@ static void a_run_without_its_report_is_done(void **state)
     free(page);
 }
 
+/* Of a long run every second row is drawn, or every third, and the page says so in English. */
+static void a_long_run_says_which_rows(void **state)
+{
+    (void)state;
+    make_block();
+    remove_tree("long");
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "long", "-q", "--set", "time.end=0.1")->code,
+                     0);
+    char *rows = read_all("long/energy.csv", NULL), *last = strrchr(rows, '\n');
+    *last = 0;
+    last = strrchr(rows, '\n') + 1;
+    for (int more = 1; more <= 2; more++) {
+        FILE *file = fopen("long/energy.csv", "a");
+        for (int k = 0; k < 5100; k++) fprintf(file, "%s\n", last);
+        fclose(file);
+        unlink("long/report.html");
+        assert_int_equal(BRIO("view", "long", "--print")->code, 0);
+        char *page = page_of("long");
+        assert_non_null(strstr(page, more == 1 ? "every 2nd is drawn" : "every 3rd is drawn"));
+        free(page);
+    }
+    free(rows);
+}
+
 static void in_a_browser(void **state)
 {
     (void)state;
@@ -200,7 +224,11 @@ int main(void)
         cmocka_unit_test(words_and_tables),
         cmocka_unit_test(reports_follow_the_run),
         cmocka_unit_test(a_run_without_its_report_is_done),
+<<<<<<< HEAD
         cmocka_unit_test(half_a_row),
+=======
+        cmocka_unit_test(a_long_run_says_which_rows),
+>>>>>>> 2b78a3eaca9c4407b29886ca95b717c8b18ffa53
         cmocka_unit_test(in_a_browser),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

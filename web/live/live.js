@@ -101,7 +101,19 @@ class Live {
 
   start() {
     page.replaceChildren(...this.nodes);
-    this.view = new LiveView(this.canvas);
+    try {
+      this.view = new LiveView(this.canvas);
+    } catch (error) {
+      page.replaceChildren(
+        element('p', {
+          class: 'wait',
+          role: 'alert',
+          text: `The picture needs WebGL, which this browser does not offer (${error.message}).`,
+        }),
+      );
+      this.blind = true;
+      return;
+    }
     this.makeEnergy(false);
     this.momentum = new Chart(this.chartBox, {
       title: 'Momentum',
@@ -134,7 +146,8 @@ class Live {
   }
 
   setScene(scene, shapes) {
-    if (!this.view) this.start();
+    if (!this.view && !this.blind) this.start();
+    if (this.blind) return;
     this.scene = scene;
     this.shapes = shapes;
     this.fresh = true; // the next frame is the first
@@ -152,6 +165,7 @@ class Live {
   }
 
   setSettings(settings) {
+    if (this.blind) return;
     this.settings = settings;
     if (this.panel) this.panel.update(settings);
     else
@@ -187,7 +201,7 @@ class Live {
         true,
       );
     else if (lost && this.view) this.say('The connection is lost. Trying again …', '', true);
-    else if (lost)
+    else if (lost && !this.blind)
       page.firstElementChild.textContent =
         'brio does not answer. Is it running, and is this the whole address that it has printed?';
     else if (this.view) this.say(this.trouble ?? '');

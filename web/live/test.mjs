@@ -207,6 +207,20 @@ await again.click('[data-key=record]');
 await until(again, () => !window.brioLive.settings.record);
 assert.match(await again.locator('.message').textContent(), /brio view [a-z]+-live-1/);
 
+// without WebGL the page says so
+const blind = await browser.newPage();
+blind.on('pageerror', (e) => troubles.push(e.stack));
+await blind.addInitScript(() => {
+  const { getContext } = HTMLCanvasElement.prototype;
+  HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+    return /webgl/.test(kind) ? null : getContext.call(this, kind, ...more);
+  };
+});
+await blind.goto(address);
+await until(blind, () => /needs WebGL/.test(document.getElementById('page').textContent));
+await frames(blind, 3);
+await blind.close();
+
 const stranger = await browser.newPage();
 const answer = await stranger.goto(`${origin}/?token=${'0'.repeat(32)}`);
 assert.equal(answer.status(), 403);

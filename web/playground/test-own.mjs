@@ -40,6 +40,7 @@ const refusals = [
   [{ 'vast.yaml': large(300) }, /vast\.yaml is too large for a page: .*coarser mesh\.$/],
   [{ 'door.yaml': door }, /no file.*Drop it together with the scene/],
   [{ 'bad.yaml': 'bodies: [{\n' }, /bad\.yaml: line \d+/],
+  [{ 'two.yaml': `${large(1)}---\n${large(1)}` }, /two\.yaml: .*single document/],
   [{ 'wrong.yaml': door.replace('bdf2', 'bdf22'), 'crate.obj': obj }, /did you mean "bdf2"/],
   [{ 'notes.txt': 'x' }, /neither a scene .* nor a mesh/],
   [{ 'broken.obj': 'v 0 0\n' }, /broken\.obj:1/],
@@ -93,6 +94,61 @@ export function ownTests({ test, check, openStill }) {
     await page.evaluate(() => window.brio.open('tab=cloth&n=8&play=0'));
     check((await page.evaluate(() => window.brio.bench.stepNow(5))) === 5,
       'the other tabs do not go on');
+  });
+}
+
+// What the list of `drop` cannot have: a folder, and files chosen next to an open scene.
+export function chooseTests({ test, check, openStill, params }) {
+  test('a_folder_is_refused_and_other_files_are_chosen', async () => {
+    const page = await openStill('#tab=cloth&n=8');
+    const folder = await page.evaluate(async () => {
+      const file = new File([''], 'scenes'), data = new DataTransfer();
+      File.prototype.arrayBuffer = () => Promise.reject(new DOMException('no', 'NotFoundError'));
+      data.items.add(file);
+      window.dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));
+      const said = () => document.querySelector('.message')?.textContent;
+      for (let k = 0; k < 50 && !/folder/.test(said()); k++)
+        await new Promise((done) => setTimeout(done, 50));
+      delete File.prototype.arrayBuffer; // that of Blob is back
+      return said();
+    });
+    check(/scenes cannot be read.*folder/.test(folder), `"${folder}"`);
+    await drop(page, { 'cube.obj': obj });
+    const choose = (name, text) => page.setInputFiles('#own-files',
+      { name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await choose('other.obj', obj);
+    const opened = (name) => window.brio.bench.worlds?.[0].bodies[0] === name;
+    await page.waitForFunction(opened, 'other', { timeout: 20000 });
+  });
+
+  // A step longer than the pictures are apart is taken all the same, and is told as it is.
+  test('long_and_odd_steps_run_and_are_told', async () => {
+    const page = await openStill('#tab=own');
+    for (const [h, told] of [[0.25, '1/4 s'], [0.03, '0.03 s'], [2, '2 s']]) {
+      const scene = `time: {h: ${h}}\n${large(1)}`;
+      await drop(page, { 'slow.yaml': scene });
+      const { time, text } = await page.evaluate((step) => {
+        const b = window.brio.bench;
+        b.setPlaying(true);
+        for (let k = 0; k < 12 * step + 1; k++) b.frame(0.1);
+        b.setPlaying(false);
+        const menu = document.querySelector('[data-key=h]');
+        return { time: b.worlds[0].time, text: menu.selectedOptions[0].textContent };
+      }, h);
+      check(time >= h, `${h} s: the time is ${time}`);
+      check(text === told, `${h} s is told as ${text}`);
+      const rate = Number((await params(page)).h);
+      check(Math.abs(rate * h - 1) < 1e-6, `${h} s is ${rate} in the link`);
+    }
+    const phase = await openStill('#tab=phase&h=5');
+    const time = await phase.evaluate(() => {
+      const b = window.brio.bench;
+      b.setPlaying(true);
+      for (let k = 0; k < 4; k++) b.frame(0.1);
+      b.setPlaying(false);
+      return b.worlds[0].world.time;
+    });
+    check(time > 0, 'the phase plane stands still');
   });
 }
 

@@ -1,7 +1,7 @@
 // The free playground in Chromium, what it tells and shows: methods, explosions, joules, the
 // camera,
 // round bodies, swatches, the solver.
-export function playTests({ test, check, openStill }) {
+export function playTests({ test, check, openPage, openStill, params, forgive }) {
   test('eight_methods_first_all_behind', async () => {
     const page = await openStill('#tab=soft&scene=cube&n=2');
     const seen = await page.evaluate(() => ({
@@ -143,5 +143,110 @@ export function playTests({ test, check, openStill }) {
       }, theme);
       check(least.count > 20 && least.ratio >= 2.95, `${theme}: ${JSON.stringify(least)}`);
     }
+  });
+
+  // What a link says that no control has: the page starts all the same, with what the control has.
+  test('links_with_garbage_open', async () => {
+    const links = {
+      'tab=constructor': { chapter: 'spring' },
+      'chapter=toString': {},
+      'tab=phase&system=constructor&k=1e9': { system: 'oscillator', k: '100' },
+      'tab=stability&range=toString': { range: undefined },
+      'tab=stability&Y=1e300': {},
+      'chapter=spring&h=0': { h: String(1 / 240) },
+      'chapter=spring&guess=constructor': { guess: undefined },
+      'chapter=minimum&toy=foo': { toy: undefined },
+      'chapter=realtime&iterations=-3': { iterations: '1' },
+      'tab=dial&level=abc&decay=-1': { level: undefined, decay: undefined },
+      'tab=soft&scene=cube&n=2.4&spin=': { n: '2', spin: undefined },
+      'tab=cloth&n=8&pins=0.zzz.!': { pins: '0' },
+    };
+    const page = await openStill('#tab=cloth&n=8');
+    for (const [link, wanted] of Object.entries(links)) {
+      const said = await page.evaluate((q) => {
+        window.brio.open(`${q}&play=0`);
+        const { message } = window.brio.bench;
+        return message && !message.hidden ? message.textContent : '';
+      }, link);
+      const now = await params(page);
+      check(!said, `${link}: ${said}`);
+      for (const [key, value] of Object.entries(wanted))
+        check(now[key] === value, `${link}: ${key} is ${now[key]}`);
+    }
+  });
+
+  // The engine refuses what the link asks for: the settings still work, and bring a motion.
+  test('a_refused_start_can_be_mended', async () => {
+    for (const link of ['integrator=pbd-verlet', 'i.alpha=foo']) {
+      const page = await openStill(`#tab=soft&scene=cube&n=2&${link}`);
+      const { said, steps } = await page.evaluate(() => {
+        const b = window.brio.bench, words = b.message.hidden ? '' : b.message.textContent;
+        document.getElementById('theme').click();
+        document.getElementById('theme').click();
+        for (const key of ['step', 'nudge']) document.querySelector(`[data-key=${key}]`).click();
+        const menu = document.querySelector('[data-key=integrator]');
+        menu.value = 'backward-euler';
+        menu.dispatchEvent(new Event('change'));
+        return { said: words, steps: b.worlds ? b.stepNow(2) : 0 };
+      });
+      check(said && steps === 2, `${link}: "${said}", then ${steps} steps`);
+    }
+  });
+
+  test('without_webgl_the_page_says_so', async () => {
+    const page = await openPage('#tab=phase&play=0');
+    const said = await page.evaluate(() => {
+      const { getContext } = HTMLCanvasElement.prototype;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+        return /webgl/.test(kind) ? null : getContext.call(this, kind, ...more);
+      };
+      document.querySelector('#tab-cloth').click();
+      const words = document.getElementById('tab').textContent;
+      document.querySelector('#tab-phase').click();
+      return { words, name: window.brio.bench.name };
+    });
+    check(/no WebGL/.test(said.words) && said.name === 'oscillator', JSON.stringify(said));
+    forgive(/WebGL/); // three reports it as well
+  });
+
+  test('the_point_of_stability_follows_one_pressed_pointer', async () => {
+    const page = await openStill('#tab=stability');
+    const box = await page.locator('canvas.plane').boundingBox();
+    const point = () => page.evaluate(() => [window.brio.bench.X, window.brio.bench.Y].join());
+    const at = (x, y) => page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+    const before = await point();
+    await at(0.5, 0.5);
+    await page.mouse.down({ button: 'right' });
+    await at(0.7, 0.3);
+    await page.mouse.up({ button: 'right' });
+    check((await point()) === before, 'the right button moves the point');
+    await at(0.5, 0.5);
+    await page.mouse.down();
+    check((await point()) !== before, 'the left button does not move the point');
+    await at(0.55, 0.45); // the browser captures the pointer at its next event
+    const kept = await page.evaluate(() => { // as the browser does for a gesture of its own
+      const b = window.brio.bench;
+      b.canvas.releasePointerCapture(b.dragging);
+    }).then(() => at(0.6, 0.4)).then(point);
+    await at(0.8, 0.2);
+    check((await point()) === kept, 'the point follows a pointer that was taken away');
+    await page.mouse.up();
+  });
+
+  // A start that fails leaves the world that is there, and its hands can let go.
+  test('a_failed_start_keeps_no_hand', async () => {
+    const page = await openStill('#tab=cloth&n=8');
+    const energy = await page.evaluate(() => {
+      const b = window.brio.bench, [world] = b.worlds, { pins } = b.p;
+      b.nudge();
+      const [id] = b.hands.keys();
+      b.p.pins = [9999];
+      b.start(true);
+      b.p.pins = pins;
+      b.letGo(id);
+      world.step();
+      return world.ledger().attachment;
+    });
+    check(energy === 0, `the hand still pulls, with ${energy} J`);
   });
 }

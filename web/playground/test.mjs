@@ -8,7 +8,7 @@ import { check, runCases, test } from '../cases.mjs';
 import { tools } from './page.mjs';
 import { benchTests } from './test-bench.mjs';
 import { guideTests } from './test-guide.mjs';
-import { ownTests, serverTests } from './test-own.mjs';
+import { chooseTests, ownTests, serverTests } from './test-own.mjs';
 import { playTests } from './test-play.mjs';
 import { sceneTests } from './test-scenes.mjs';
 
@@ -93,6 +93,7 @@ const given = { ...page_, test, check };
 benchTests(given);
 sceneTests(given);
 ownTests(given);
+chooseTests(given);
 serverTests({ ...given, build, file });
 playTests(given);
 guideTests(given);

@@ -131,6 +131,14 @@ const inks = [
   ['#1d1f23', '#f1f2f4'],
 ];
 const charts = [];
+const LONGEST = 500; // ms from a picture to the next: a page that was hidden does not catch up
+
+// The points from left to right, as uPlot needs them; wall times come in the order of the trials.
+function ascending({ x, y }) {
+  if (x.every((v, i) => i === 0 || x[i - 1] <= v)) return { x, y };
+  const order = x.map((_, i) => i).sort((a, b) => x[a] - x[b]);
+  return { x: order.map((i) => x[i]), y: order.map((i) => y[i]) };
+}
 
 // Values of all series on the union of their abscissae.
 function aligned(series) {
@@ -270,7 +278,9 @@ function makeChart(figure, chart, view) {
     log
       ? Array.from(values, (v) => (v > 0 ? v : null))
       : Array.from(values, (v) => (Number.isNaN(v) ? null : v));
-  const series = chart.series.map((s) => ({ x: Array.from(s.x), y: positive(s.y, chart.y.log) }));
+  const series = chart.series.map((s) =>
+    ascending({ x: Array.from(s.x), y: positive(s.y, chart.y.log) }),
+  );
   const plot = new uPlot(options, aligned(series), holder);
   if (follows && view?.playable)
     plot.over.addEventListener(
@@ -754,6 +764,8 @@ class MotionView {
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.setSize(width, rows * high, false);
     this.canvas.style.height = `${rows * high}px`;
+    // a finger gets past panels that are higher than the window
+    this.canvas.style.touchAction = rows * high > 0.9 * innerHeight ? 'pan-y' : 'none';
     this.panels = this.runs.map((_, k) => ({
       x: (k % columns) * wide,
       y: Math.floor(k / columns) * high,
@@ -857,18 +869,19 @@ class MotionView {
     this.playing = !this.playing;
     this.playButton.textContent = this.playing ? 'Pause' : 'Play';
     this.playButton.setAttribute('aria-pressed', String(this.playing));
+    cancelAnimationFrame(this.next); // a second loop would double the speed
     if (!this.playing) return;
     if (this.time >= this.end * (1 - 1e-9)) this.setTime(0);
     let last = performance.now();
     const step = (now) => {
-      if (!this.playing) return;
-      const next = this.time + ((now - last) / 1000) * Number(this.speed.value);
+      const passed = Math.min(Math.max(now - last, 0), LONGEST) / 1000,
+        next = this.time + passed * Number(this.speed.value);
       last = now;
       this.setTime(next);
       if (next >= this.end) this.toggle();
-      else requestAnimationFrame(step);
+      else this.next = requestAnimationFrame(step);
     };
-    requestAnimationFrame(step);
+    this.next = requestAnimationFrame(step);
   }
 
   key(event) {
@@ -880,7 +893,7 @@ class MotionView {
       Home: () => this.setTime(0),
       End: () => this.setTime(this.end),
     };
-    if (!acts[event.key]) return;
+    if (!acts[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     acts[event.key]();
   }
@@ -927,6 +940,8 @@ async function start() {
 window.brioReport = start();
 window.brioReport.catch((error) => {
   const host = document.getElementById('motion');
+  document.documentElement.classList.remove('live'); // the pictures are seen again
+  for (const chart of document.querySelectorAll('.chart-live')) chart.remove();
   host?.replaceChildren(
     element(
       'p',

@@ -223,6 +223,36 @@ troubles.splice(
 );
 assert.ok((await coloured()).count > 500, 'nothing is seen after the context was lost');
 
+// pause and play within a picture make no second loop, and a page that was hidden does not catch up
+const played = await page.evaluate(async () => {
+  const { view } = await window.brioReport,
+    { setTime } = view;
+  let calls = 0;
+  view.setTime(0);
+  view.speed.value = '0.1';
+  view.setTime = (time) => (calls++, setTime.call(view, time));
+  for (let k = 0; k < 3; k++) view.toggle();
+  const PICTURES = 5;
+  for (let k = 0; k < PICTURES; k++) await new Promise(requestAnimationFrame);
+  view.toggle();
+  delete view.setTime;
+  view.setTime(0);
+  const ask = window.requestAnimationFrame;
+  let late;
+  window.requestAnimationFrame = (f) => (late = f, 1);
+  view.toggle();
+  late(performance.now() + 60000);
+  window.requestAnimationFrame = ask;
+  const after = view.time;
+  view.toggle();
+  view.asked = 0;
+  view.speed.value = '1';
+  return { calls, after, end: view.end, touch: view.canvas.style.touchAction };
+});
+assert.ok(played.calls <= 6, `${played.calls} calls in 5 pictures`);
+assert.ok(played.after < 0.06 && played.end > 0.1, `at ${played.after} after a minute away`);
+assert.equal(played.touch, 'none');
+
 // readable by everybody: names for controls, a narrow page, dark, print
 assert.ok(
   await page.evaluate(() =>
@@ -262,6 +292,7 @@ const panels = await both.evaluate(async () => {
   return {
     labels: [...document.querySelectorAll('.stage .label')].map((e) => e.textContent),
     charts: charts.length,
+    touch: view.canvas.style.touchAction,
     apart: Math.max(
       ...view.runs[0].parts[0].x.map((v, i) => Math.abs(v - view.runs[3].parts[0].x[i])),
     ),
@@ -272,6 +303,7 @@ const panels = await both.evaluate(async () => {
 console.log(
   `side by side: ${panels.labels.join(' | ')}, apart by ${panels.apart.toFixed(3)} m at the end`,
 );
+assert.equal(panels.touch, 'pan-y', 'a finger cannot get past the panels');
 assert.equal(panels.labels.length, 7); // two methods with three steps each, and the reference
 console.log(
   `errors against steps: ${panels.series?.join(' | ')}; ` +
@@ -286,6 +318,21 @@ assert.ok(
   panels.numbers.every((n) => n.length >= 2 && n.length <= 9 && new Set(n).size === n.length),
 );
 assert.ok(panels.apart > 1e-3);
+// one curve whose points come from right to left, as wall times may
+const drawn = await both.evaluate(async () => {
+  const { charts } = await window.brioReport,
+    chart = charts.find((c) => c.title.startsWith('Error at the end'));
+  chart.series = [{ ...chart.series[0], x: [3, 1, 2], y: [30, 10, 20] }];
+  window.brioChart = chart;
+  return chart.plot.data.length;
+});
+assert.ok(drawn > 2);
+await both.emulateMedia({ colorScheme: 'dark' });
+await both.waitForFunction(() => window.brioChart.plot.data.length === 2);
+assert.deepEqual(await both.evaluate(() => window.brioChart.plot.data), [
+  [1, 2, 3],
+  [10, 20, 30],
+]);
 await both.close();
 
 // ---- a large run --------------------------------------------------------------------------------
@@ -308,6 +355,26 @@ console.log(
 assert.ok(bytes < 20e6, 'the report is too large');
 assert.ok(shown.vertices >= 10000 && shown.end >= 9.9 && shown.frames * shown.stride >= 300);
 await big.close();
+
+// ---- without charts: the drawings are seen -----------------------------------------------------
+
+const bare = await browser.newPage();
+await bare.addInitScript(() => {
+  const { getContext } = HTMLCanvasElement.prototype;
+  HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+    if (kind === '2d') throw new Error('no canvas');
+    return getContext.call(this, kind, ...more);
+  };
+});
+await bare.goto(`file://${resolve(run, 'report.html')}`);
+await bare.waitForFunction(() => /did not start/.test(document.body.textContent));
+assert.ok(
+  await bare.evaluate(() =>
+    [...document.querySelectorAll('figure.chart > svg')].every((e) => e.checkVisibility()),
+  ),
+  'neither charts nor drawings',
+);
+await bare.close();
 
 assert.deepEqual(troubles, []);
 assert.deepEqual(foreign, []);

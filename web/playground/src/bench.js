@@ -2,11 +2,11 @@
 // (Energy dial), or under two next to each other (Side by side).
 import { Chart, short } from './charts.js';
 import { colour } from './colours.js';
-import { element, segmented, stepText, valueOf } from './controls.js';
+import { element, linkedValue, segmented, stepText, valueOf } from './controls.js';
 import { BrioError } from 'brio-engine';
 import { explosion, motionEnergy } from './explosion.js';
 import { tooSlow } from './own.js';
-import { buildPanel, isContact, showSolver } from './panel.js';
+import { buildPanel, DECAY, isContact, LEVEL, showSolver } from './panel.js';
 import { contactOf, defaults, gravityVector, sceneFile, scenes } from './scenes.js';
 import { stableLimit } from 'stable-limits';
 import { View3D } from './view3d.js';
@@ -17,17 +17,18 @@ const BUDGET = 22;     // ms of steps in a picture
 // These keep what unfinished solves leave over, and contact feeds it: they explode under
 // local/global (docs/local-global.md).
 const EXPLODE = ['implicit-midpoint', 'trapezoidal', 'newmark'];
-const numbers = (list) => (list === '' ? [] : list.split('.').map((n) => parseInt(n, 36)));
+const numbers = (list) => list.split('.').map((n) => parseInt(n, 36)).filter((n) => n >= 0);
 const listText = (list) => list.map((n) => n.toString(36)).join('.');
 const ink = () => getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();
 
 export class Bench {
   // mode: 'one', 'dial', 'two'
-  constructor(root, engine, { mode, choices, intro }, params, changed) {
-    Object.assign(this, { root, engine, mode, choices, intro, changed });
+  constructor(root, engine, { mode, choices, intro, choose }, params, changed) {
+    Object.assign(this, { root, engine, mode, choices, intro, choose, changed });
     this.playing = params.get('play') !== '0';
     this.hands = new Map();
     this.read(params);
+    this.substeps = this.methods.map(() => 1);
     this.buildPage();
     this.offers = this.findOffers();
     buildPanel(this);
@@ -40,16 +41,12 @@ export class Bench {
     this.sceneName = this.choices.includes(q.get('scene')) ? q.get('scene') : this.choices[0];
     const scene = (this.scene = scenes[this.sceneName]);
     this.p = { ...defaults(scene), solver: scene.solver, contact: 'auto' };
-    for (const c of scene.controls) {
-      const v = Number(q.get(c.key));
-      if (!q.has(c.key) || !Number.isFinite(v)) continue;
-      this.p[c.key] = c.values
-        ? c.values.reduce((a, b) => (Math.abs(b - v) < Math.abs(a - v) ? b : a))
-        : Math.min(c.to, Math.max(c.from, v));
-    }
+    for (const c of scene.controls) this.p[c.key] = linkedValue(c, q.get(c.key));
     if (scene.solvers.includes(q.get('solver'))) this.p.solver = q.get('solver');
     if (scene.small && isContact(q.get('contact'))) this.p.contact = q.get('contact');
-    this.p.pins = q.has('pins') ? numbers(q.get('pins')) : scene.pins ? scene.pins(this.p) : [];
+    const standard = scene.pins ? scene.pins(this.p) : [];
+    const there = (k) => k < scene.vertices?.(this.p);
+    this.p.pins = q.has('pins') ? numbers(q.get('pins')).filter(there) : standard;
     this.cut = q.has('cut') ? numbers(q.get('cut')) : [];
     const method = (suffix, standard) => {
       const asked = q.get('integrator' + suffix);
@@ -57,15 +54,15 @@ export class Bench {
       const values = { ...(name === scene.integrator ? scene.values : {}) }, own = `i${suffix}.`;
       for (const [k, v] of q) if (k.startsWith(own)) values[k.slice(own.length)] = valueOf(v);
       const rate = Number(q.get('h' + suffix));
-      return { name, values, h: rate >= 1 && rate <= 1e5 ? 1 / rate : scene.h };
+      return { name, values, h: rate > 0 && rate <= 1e5 ? 1 / rate : scene.h };
     };
     this.methods = this.mode === 'two'
       ? [method('', 'backward-euler'), method('2', 'a-search')]
       : [method('', this.mode === 'dial' ? 'a-search' : scene.integrator)];
     if (this.mode === 'dial') {
       this.methods[0] = { ...this.methods[0], name: 'a-search' };
-      this.level = q.has('level') ? Number(q.get('level')) : 1;
-      this.decay = q.has('decay') ? Number(q.get('decay')) : 0;
+      this.level = linkedValue(LEVEL, q.get('level'));
+      this.decay = linkedValue(DECAY, q.get('decay'));
     }
     this.tool = scene.tools.includes(q.get('tool')) ? q.get('tool') : 'grab';
   }
@@ -80,7 +77,7 @@ export class Bench {
     this.methods.forEach((m, i) => {
       const suffix = i ? '2' : '';
       if (this.mode !== 'dial') q.set('integrator' + suffix, m.name);
-      q.set('h' + suffix, Math.round(1 / m.h));
+      q.set('h' + suffix, Number((1 / m.h).toPrecision(9)));
       if (this.mode === 'dial') return;
       for (const [k, v] of Object.entries(m.values)) q.set(`i${suffix}.${k}`, v);
     });
@@ -259,7 +256,6 @@ export class Bench {
   // From the start, or (keep) from where things are.
   start(keep = false) {
     const old = this.worlds || [];
-    this.hands.clear();
     const done = this.attempt(() => {
       this.springs = this.leftOver();
       if (this.mode === 'dial') {
@@ -278,6 +274,7 @@ export class Bench {
       this.setPlaying(false);
       return false;
     }
+    this.hands.clear(); // those of the old worlds end with them
     old.forEach((w) => w.dispose());
     this.say('');
     this.substeps = this.worlds.map((_, i) => this.chooseSubsteps(i));
@@ -331,7 +328,7 @@ export class Bench {
   }
 
   aim() {
-    this.worlds[0].setTarget(this.ground + this.level * (this.first - this.ground));
+    this.worlds?.[0].setTarget(this.ground + this.level * (this.first - this.ground));
   }
 
   // Changes that the engine may refuse: its sentence is shown.
@@ -353,6 +350,7 @@ export class Bench {
 
   setMethod(i, name, values) {
     this.methods[i] = { ...this.methods[i], name, values };
+    if (!this.worlds) return void this.again({});
     if (this.attempt(() => this.worlds[i].setMethod({ type: name, ...values }))) this.say('');
     this.substeps[i] = this.chooseSubsteps(i);
     showSolver(this);
@@ -369,6 +367,7 @@ export class Bench {
 
   setStep(i, h) {
     this.methods[i].h = h;
+    if (!this.worlds) return void this.again({});
     this.substeps[i] = this.chooseSubsteps(i);
     this.label();
     this.changed();
@@ -376,6 +375,7 @@ export class Bench {
 
   setControl(c, v) {
     this.p[c.key] = v;
+    if (!this.worlds) return void this.again({});
     const all = (change) => this.worlds.forEach((w) => this.attempt(() => change(w)));
     if (c.gravity) all((w) => w.setGravity(gravityVector(this.p)));
     else if (c.damping) all((w) => w.setDamping(0, { [c.damping]: v }));
@@ -485,6 +485,7 @@ export class Bench {
 
   single() {
     this.setPlaying(false);
+    if (!this.worlds) return;
     this.stepNow(1);
     this.record();
     this.draw();
@@ -492,10 +493,11 @@ export class Bench {
 
   frame(dt) {
     if (this.playing && this.worlds) {
-      this.behind = Math.min(this.behind + dt, 0.1);
+      const longest = Math.max(...this.methods.map((m) => m.h));
+      this.behind = Math.min(this.behind + dt, Math.max(0.1, longest));
       const begin = performance.now(), from = Math.min(...this.worlds.map((w) => w.time));
       let least = from;
-      const goal = from + this.behind + 1e-12 - Math.max(...this.methods.map((m) => m.h));
+      const goal = from + this.behind + 1e-12 - longest;
       while (this.playing && least <= goal && performance.now() - begin < BUDGET) {
         if (!this.advance(Infinity)) break;
         least = Math.min(...this.worlds.map((w) => w.time));
@@ -634,6 +636,7 @@ export class Bench {
 
   // For keys and screen readers: a pull at what is in the middle of the picture.
   nudge() {
+    if (!this.worlds) return;
     this.views.forEach((v, i) => {
       const box = v.canvas.getBoundingClientRect(), w = this.worlds[i];
       const x = w.positions(), fixed = w.fixed();

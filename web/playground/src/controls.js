@@ -1,5 +1,5 @@
 // Sliders, menus and the sentences next to them, made from the engine's tables.
-import { quantity } from './charts.js';
+import { quantity, short } from './charts.js';
 import { tint } from './colours.js';
 
 let made = 0;
@@ -78,6 +78,17 @@ export function toggle({ key, label, value, about }, change) {
   return { row, input };
 }
 
+// The value of a control in a link: the nearest that its slider or its choices have. Without one in
+// the link, or with one that says nothing, it is that of the control.
+export function linkedValue({ from, to, step, values, choices, value }, text) {
+  if (choices) return choices.some((c) => c.value === text) ? text : value;
+  const v = text?.trim() ? Number(text) : NaN;
+  if (!Number.isFinite(v)) return value;
+  if (values) return values.reduce((a, b) => (Math.abs(b - v) < Math.abs(a - v) ? b : a));
+  const inside = Math.min(to, Math.max(from, v));
+  return step === 1 ? Math.round(inside) : inside; // what is counted
+}
+
 // The value of a parameter in a link: a word, true or false, a number.
 export function valueOf(text) {
   if (text === 'true' || text === 'false') return text === 'true';
@@ -86,12 +97,18 @@ export function valueOf(text) {
 
 // The time step: the usual ones.
 const STEPS_OF_TIME = [15, 30, 60, 120, 240, 480];
-export const stepText = (h) => `1/${Math.round(1 / h)} s`;
+// Steps per second: an integer, up to round-off, or not.
+const rateOf = (h) => {
+  const rate = 1 / h, whole = Math.round(rate);
+  return Math.abs(rate - whole) < 1e-6 * rate ? whole : rate;
+};
+export const stepText = (h) =>
+  (Number.isInteger(rateOf(h)) ? `1/${rateOf(h)} s` : `${short(h)} s`);
 export const stepSelect = (key, h, change, label = 'Time step') => {
-  const rates = [...new Set([...STEPS_OF_TIME, Math.round(1 / h)])].sort((a, b) => a - b);
+  const rates = [...new Set([...STEPS_OF_TIME, rateOf(h)])].sort((a, b) => a - b);
   return select({
-    key, label, value: String(Math.round(1 / h)), about: 'Simulated time of one step.',
-    options: rates.map((r) => ({ value: String(r), text: `1/${r} s` })),
+    key, label, value: String(rateOf(h)), about: 'Simulated time of one step.',
+    options: rates.map((r) => ({ value: String(r), text: stepText(1 / r) })),
   }, (v) => change(1 / Number(v)));
 };
 

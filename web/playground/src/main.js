@@ -16,7 +16,7 @@ const bench = (options) => (...place) => {
   const [holder, engine, q, changed] = place;
   return new Bench(holder, engine, options, q, changed);
 };
-const own = bench({ mode: 'one', choices: ['own'] });
+const own = bench({ mode: 'one', choices: ['own'], choose: (files) => take(files) });
 const tabs = {
   cloth: { title: 'Cloth', make: bench({ mode: 'one', choices: ['cloth'] }) },
   soft: {
@@ -127,8 +127,8 @@ function showTabs(fresh) {
 
 function open(q) {
   const before = view;
-  view = tabs[q.get('tab')] ? 'tab' : 'chapter';
-  if (views[view].tabs[q.get(view)]) places[view] = q.get(view);
+  view = Object.hasOwn(tabs, q.get('tab')) ? 'tab' : 'chapter';
+  if (Object.hasOwn(views[view].tabs, q.get(view))) places[view] = q.get(view);
   showTabs(view !== before);
   const place = places[view];
   root.setAttribute('aria-labelledby', `${view}-${place}`);
@@ -136,13 +136,25 @@ function open(q) {
   current = null;
   root.className = view === 'tab' ? `tab ${place}` : 'guide';
   root.scrollTop = 0;
-  const made = views[view].tabs[place].make(root, brio.engine, q, (other) => {
-    if (other) open(new URLSearchParams([[view, place], ...other]));
-    else if (current) write();
-  });
-  current = made;
+  try {
+    current = views[view].tabs[place].make(root, brio.engine, q, (other) => {
+      if (other) open(new URLSearchParams([[view, place], ...other]));
+      else if (current) write();
+    });
+  } catch (e) {
+    if (hasWebGL()) throw e;
+    root.replaceChildren(element('p', { class: 'wait', role: 'alert', text: NO_WEBGL }));
+  }
   write();
-  current.resize();
+  current?.resize();
+}
+
+const NO_WEBGL = 'This browser offers no WebGL, which the picture here needs: switch on its ' +
+  'graphics acceleration. The chapters 1 to 4, Phase plane and Stability do without.';
+function hasWebGL() {
+  const gl = document.createElement('canvas').getContext('webgl2');
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return !!gl;
 }
 
 const viewSwitch = document.getElementById('views');
@@ -210,8 +222,8 @@ let last = 0;
 function tick(now) {
   const dt = Math.min(0.1, (now - last) / 1000); // a hidden page does not catch up
   last = now;
+  requestAnimationFrame(tick); // first: an error in a picture must not end all of them
   current?.frame(dt);
-  requestAnimationFrame(tick);
 }
 
 const brio = (window.brio = {

@@ -33,7 +33,12 @@ async function read(files) {
   const bytes = files.reduce((sum, f) => sum + f.size, 0), contents = {};
   if (bytes > BYTES)
     throw new OwnError(tooLarge(files[0].name, `the files have ${Math.round(bytes / 1e6)} MB`));
-  for (const f of files) contents[f.name] = new Uint8Array(await f.arrayBuffer());
+  for (const f of files) {
+    const buffer = await f.arrayBuffer().catch(() => {
+      throw new OwnError(`${f.name} cannot be read. A folder? Drop the files that are in it.`);
+    });
+    contents[f.name] = new Uint8Array(buffer);
+  }
   return contents;
 }
 
@@ -52,7 +57,8 @@ function parse(name, text) {
   try {
     return /\.json$/i.test(name) ? JSON.parse(text) : load(text);
   } catch (e) {
-    throw new OwnError(`${name}: ${e.reason ? `line ${e.mark.line + 1}: ${e.reason}` : e.message}`);
+    const line = e.mark ? `line ${e.mark.line + 1}: ` : '';
+    throw new OwnError(`${name}: ${line}${e.reason ?? e.message}`);
   }
 }
 
@@ -139,20 +145,26 @@ export async function openFiles(engine, list) {
   const middle = low.map((v, k) => (v + high[k]) / 2);
   scenes.own = {
     title: scene.title || name, tools: ['grab'], controls: [],
-    about: `${name}: ${inNumbers(vertices)} vertices. Drop other files to open them.`,
+    about: `${name}: ${inNumbers(vertices)} vertices. Drop or choose other files to open them.`,
     ...asked(scene), solver: 'newton', solvers: ['newton'],
     camera: { at: middle.map((v, k) => v + [0.55, 0.4, 1.25][k] * size), to: middle },
     own: scene, files: contents, name, size, limit: LIMIT,
   };
 }
 
+// For keyboards and phones, which cannot drop.
+export function fileInput(choose) {
+  const input = element('input',
+    { type: 'file', multiple: true, id: 'own-files', 'aria-label': 'A scene or a mesh' });
+  input.addEventListener('change', () => choose(input.files));
+  return input;
+}
+
 // What is shown before there is anything.
 export class DropZone {
   constructor(root, said, choose, q) {
     this.play = q.get('play');
-    const input = element('input',
-      { type: 'file', multiple: true, id: 'own-files', 'aria-label': 'A scene or a mesh' });
-    input.addEventListener('change', () => choose(input.files));
+    const input = fileInput(choose);
     this.message = element('div', { class: 'message', role: 'alert', hidden: !said, text: said });
     root.replaceChildren(element('section', { class: 'zone' },
       element('h2', { text: 'Your own scene or mesh' }),

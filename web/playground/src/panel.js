@@ -2,6 +2,7 @@
 // scene, contact and solver, made from the engine's tables.
 import { short } from './charts.js';
 import { element, integratorPicker, select, slider, stepSelect, tableOf } from './controls.js';
+import { fileInput } from './own.js';
 import { contactOf, scenes } from './scenes.js';
 
 const contacts = {
@@ -18,13 +19,18 @@ const contacts = {
 };
 export const isContact = (name) => Object.hasOwn(contacts, name);
 
+export const LEVEL = { key: 'level', label: 'Energy', from: 0, to: 2, step: 0.05, value: 1 };
+export const DECAY = {
+  key: 'decay', label: 'Decay time (0: none)', from: 0, to: 20, step: 0.5, value: 0,
+};
+
 // The energy to be reached, how fast, and what a-search is.
 function dialRows(bench) {
   const { engine } = bench, method = engine.method('a-search');
   const joules = (v) =>
     (bench.first === undefined ? '' : `${short(v * (bench.first - bench.ground))} J above rest`);
   bench.dial = slider({
-    key: 'level', label: 'Energy', text: joules, from: 0, to: 2, step: 0.05, value: bench.level,
+    ...LEVEL, text: joules, value: bench.level,
     about: 'The energy that the motion is led to, above that of the scene at rest.',
   }, (v) => {
     bench.level = v;
@@ -33,11 +39,10 @@ function dialRows(bench) {
   });
   const field = method.fields.find((f) => f.name === 'decay');
   const decay = slider({
-    key: 'decay', label: 'Decay time (0: none)', unit: field.unit, from: 0, to: 20, step: 0.5,
-    value: bench.decay, about: field.summary,
+    ...DECAY, unit: field.unit, value: bench.decay, about: field.summary,
   }, (v) => {
     bench.decay = v;
-    bench.attempt(() => bench.worlds[0].setMethod({ type: 'a-search', ...bench.dialValues() }));
+    bench.attempt(() => bench.worlds?.[0].setMethod({ type: 'a-search', ...bench.dialValues() }));
     bench.changed();
   });
   const about = element('div', { class: 'about' }, element('p', { text: method.summary }),
@@ -104,6 +109,7 @@ export function buildPanel(bench) {
       options: choices.map((c) => ({ value: c, text: scenes[c].title })),
     }, (name) => bench.toScene(name)).row);
   rows.push(element('p', { class: 'lead', text: scene.about }));
+  if (bench.choose) rows.push(fileInput(bench.choose));
   if (intro) rows.push(element('p', { class: 'lead', text: intro }));
   if (bench.mode === 'dial') rows.push(...dialRows(bench));
   else

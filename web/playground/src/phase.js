@@ -2,7 +2,7 @@
 // engine.
 import { Chart, short } from './charts.js';
 import { colour, tint } from './colours.js';
-import { FIRST, element, select, slider, stepSelect } from './controls.js';
+import { FIRST, element, linkedValue, select, slider, stepSelect } from './controls.js';
 import { BrioError } from 'brio-engine';
 import {
   axes, css, fit, oscillatorPhase, oscillatorScene, pendulumPhase, pendulumScene,
@@ -62,14 +62,10 @@ const systems = {
 export class Phase {
   constructor(root, engine, params, changed) {
     Object.assign(this, { root, engine, changed, playing: params.get('play') !== '0', behind: 0 });
-    this.name = systems[params.get('system')] ? params.get('system') : 'oscillator';
+    this.name = Object.hasOwn(systems, params.get('system')) ? params.get('system') : 'oscillator';
     this.system = systems[this.name];
-    const asked = ({ key, from, to, value }) => {
-      const given = Number(params.get(key));
-      if (!params.has(key) || !Number.isFinite(given)) return value;
-      return Math.min(to, Math.max(from, given));
-    };
-    this.p = Object.fromEntries(this.system.controls.map((c) => [c.key, asked(c)]));
+    const asked = (c) => [c.key, linkedValue(c, params.get(c.key))];
+    this.p = Object.fromEntries(this.system.controls.map(asked));
     const rate = Number(params.get('h'));
     this.p.h = rate >= 1 && rate <= 1e5 ? 1 / rate : this.system.h;
     this.chosen = params.has('integrators')
@@ -248,7 +244,7 @@ export class Phase {
 
   frame(dt) {
     if (this.playing && this.worlds.some((r) => r.running)) {
-      this.behind = Math.min(this.behind + dt, 0.1);
+      this.behind = Math.min(this.behind + dt, Math.max(0.1, this.p.h));
       const steps = Math.floor(this.behind / this.p.h);
       this.behind -= steps * this.p.h;
       for (let n = 0; n < steps; n++) {

@@ -92,6 +92,7 @@ export const scenes = {
       },
     ],
     pins: (p) => [0, p.n / 2, p.n],
+    vertices: (p) => (p.n + 1) ** 2,
     build: (p) => ({
       bodies: [box('cloth',
         {

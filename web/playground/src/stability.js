@@ -25,7 +25,7 @@ export class Stability {
     this.name = engine.method(asked) ? asked : 'symplectic-euler';
     this.values = {};
     for (const [k, v] of params) if (k.startsWith('i.')) this.values[k.slice(2)] = valueOf(v);
-    this.range = ranges[params.get('range')] ? params.get('range') : 'near';
+    this.range = Object.hasOwn(ranges, params.get('range')) ? params.get('range') : 'near';
     const place = (key, standard) => {
       const given = Number(params.get(key));
       return params.has(key) && Number.isFinite(given) ? Math.max(0, given) : standard;
@@ -110,15 +110,20 @@ export class Stability {
         r.Y * (1 - (e.clientY - b.top - box.top) / box.height), 3);
     };
     this.canvas.addEventListener('pointerdown', (e) => {
+      if (e.button !== 0 || this.dragging !== undefined) return;
       this.canvas.setPointerCapture(e.pointerId);
-      this.dragging = true;
+      this.dragging = e.pointerId;
       move(e);
     });
-    this.canvas.addEventListener('pointermove', (e) => this.dragging && move(e));
-    this.canvas.addEventListener('pointerup', () => {
-      this.dragging = false;
+    this.canvas.addEventListener('pointermove', (e) => this.dragging === e.pointerId && move(e));
+    const end = (e) => {
+      if (this.dragging !== e.pointerId) return;
+      this.dragging = undefined;
       this.changed();
-    });
+    };
+    // the last two where the browser takes the pointer away
+    for (const type of ['pointerup', 'pointercancel', 'lostpointercapture'])
+      this.canvas.addEventListener(type, end);
     this.canvas.addEventListener('keydown', (e) => {
       const by = {
         ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1],
@@ -196,9 +201,10 @@ export class Stability {
     this.facts.replaceChildren(...facts);
     this.motion.clear();
     const system = { k: this.Y, m: 1, d: this.X, h: 1 };
-    const world = this.engine.world(oscillatorScene(system, this.name, this.setting()));
+    let world;
     this.motion.add(0, [1]);
     try {
+      world = this.engine.world(oscillatorScene(system, this.name, this.setting()));
       for (let n = 1; n <= STEPS; n++) {
         world.step(1);
         this.motion.add(n, [world.positions()[3]]);
@@ -206,7 +212,7 @@ export class Stability {
     } catch (e) {
       if (!(e instanceof BrioError)) throw e; // the motion ends there
     }
-    world.dispose();
+    world?.dispose();
     this.motion.draw();
     this.draw();
   }

@@ -1,7 +1,7 @@
 // The guide: one chapter at a time. A question, a prediction, an experiment that the engine runs,
 // what it showed and why. What a chapter says is data (list.js); here is how it is told.
 import { wordColour } from '../colours.js';
-import { element, segmented, slider } from '../controls.js';
+import { element, linkedValue, segmented, slider } from '../controls.js';
 import { chapters } from './list.js';
 import { manualLink, paperLink } from './links.js';
 
@@ -33,16 +33,15 @@ export class Guide {
     for (const { key } of this.chapter.Experiment.controls) this.fromLink(key, params);
     this.buildControls();
     this.play(params.get('play') !== '0' && params.has('play'));
-    if (this.chapter.predict.options[params.get('guess')]) this.choose(params.get('guess'));
+    const guess = params.get('guess');
+    if (Object.hasOwn(this.chapter.predict.options, guess)) this.choose(guess);
     else if (params.has('told')) this.tell();
   }
 
   // Values of controls in the link.
   fromLink(key, params) {
-    const { value } = this.chapter.Experiment.controls.find((c) => c.key === key);
-    if (!params.has(key)) return;
-    const given = typeof value === 'number' ? Number(params.get(key)) : params.get(key);
-    if (given === given) this.lab.set(key, given);
+    const control = this.chapter.Experiment.controls.find((c) => c.key === key);
+    if (params.has(key)) this.lab.set(key, linkedValue(control, params.get(key)));
   }
 
   params() {
