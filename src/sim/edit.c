@@ -221,6 +221,14 @@ static const BrioTerm *attachment_term(const BrioSystem *s)
     return NULL;
 }
 
+/* Whether it is between bodies that were there before, and not others with their numbers. */
+static bool stitch_stays(const Carry *c, const BrioStitchPlan *stitch)
+{
+    bool stays = true;
+    for (int k = 0; k < 4; k++) stays &= body_before(c, stitch->body[k]) != NULL;
+    return stays;
+}
+
 /* Broken ones stay broken: those that stay keep their order. */
 static void carry_stitches(const Carry *c)
 {
@@ -229,6 +237,7 @@ static void carry_stitches(const Carry *c)
     const BrioTerm *before = &c->from->term[c->from->stitch_term];
     const BrioStitchPlan *now = c->to->plans->stitch, *old = c->from->plans->stitch;
     for (int64_t i = 0, k = 0; i < term->elements; i++) {
+        if (!stitch_stays(c, &now[i])) continue;
         while (k < before->elements && memcmp(&now[i], &old[k], sizeof *now)) k++;
         if (k == before->elements) break;
         c->state->param[term->live + i] = c->old->param[before->live + k++];
@@ -296,6 +305,7 @@ static void carry_state(const Carry *c)
     to->alpha = from->alpha;
     to->added = from->added;
     to->unfinished = from->unfinished;
+    to->broken = from->broken;
     memcpy(to->dissipated, from->dissipated, sizeof to->dissipated);
     memcpy(to->hand, from->hand, sizeof to->hand);
     for (int i = 0; i < BRIO_MIN(c->to->body_count, c->from->body_count); i++) carry_body(c, i);
