@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
+#include "contact/contact.h"
 #include "contact/exact.h"
 #include "editing.h"
 #include "memory.h"
@@ -595,6 +596,37 @@ static void broken_stitches(void **unused)
     brio_sim_free(sim);
 }
 
+/* A formula that is added while contact relaxes: its barrier is as thin as all others, and the
+ * books add up. TOLERANCE 1e-9 J: that of the solver. */
+static void relaxing(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(
+        "time: {h: 1/100}\nsolver: {tol: 1e-10}\nintegrator: backward-euler\nbodies:\n"
+        "  - {name: a, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, kind: affine, "
+        "material: {type: affine, E: 1e6, rho: 1000}}\n"
+        "contact: {type: ipc, dhat: 0.01, start: relax}\nobstacles:\n"
+        "  - {type: plane, point: [0, -0.1005, 0], normal: [0, 1, 0]}\n");
+    BrioError error = {0};
+    step(sim, 2);
+    const BrioSystem *s = sim->system;
+    double dhat = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT];
+    assert_true(dhat < 0.002);
+    BrioLedger before = ledger(sim);
+    BrioBuilder *b = begin(sim);
+    assert_int_equal(
+        brio_builder_plane(b, "wall", (double[3]){-0.103, 0, 0}, (double[3]){1, 0, 0}, &error),
+        BRIO_OK);
+    commit(sim, b);
+    s = sim->system;
+    for (int k = 0; k < s->analytic_count; k++) {
+        const double *param = sim->state->param + s->term[s->analytic_term + k].params;
+        assert_true(param[BRIO_CONTACT_DHAT] == dhat);
+    }
+    assert_true(ledger(sim).added == before.added);
+    brio_sim_free(sim);
+}
+
 /* Constraints are taken away by name: what hung by one falls. TOLERANCE 1e-9 m: the solver's. */
 static void constraints_go(void **unused)
 {
@@ -699,6 +731,7 @@ int main(void)
         cmocka_unit_test(cages_stay),
         cmocka_unit_test(stitches_stay),
         cmocka_unit_test(broken_stitches),
+        cmocka_unit_test(relaxing),
         cmocka_unit_test(constraints_go),
         cmocka_unit_test(failing_allocator),
         cmocka_unit_test(random_editing),

@@ -189,6 +189,14 @@ static const BrioTerm *formula_term(const BrioSystem *s, int obstacle)
     return NULL;
 }
 
+/* While contact relaxes, dhat of what is new grows with that of all others. */
+static void relax_formula(const Carry *c, const BrioTerm *term)
+{
+    const double *contact = c->old->param + c->from->contact_params;
+    if (c->to->barrier && c->to->start != BRIO_START_STRICT)
+        c->state->param[term->params + BRIO_CONTACT_DHAT] = contact[BRIO_CONTACT_DHAT];
+}
+
 /* The parameters of an obstacle that the program moves; NULL: it does not move it. */
 const BrioScripted *brio__driven_set(const BrioSystem *s, int obstacle)
 {
@@ -199,8 +207,9 @@ const BrioScripted *brio__driven_set(const BrioSystem *s, int obstacle)
 static void carry_obstacle(const Carry *c, int i)
 {
     const BrioObstacle *obstacle = &c->to->obstacle[i], *before = obstacle_before(c, i);
-    if (!before) return;
     const BrioTerm *term = formula_term(c->to, i), *old = formula_term(c->from, i);
+    if (term) relax_formula(c, term);
+    if (!before) return;
     if (term && old) carry_contact(c, term->params, old->params, term->energy->params);
     const BrioScripted *set = brio__driven_set(c->to, i), *was = brio__driven_set(c->from, i);
     for (int64_t v = 0; v < obstacle->count; v++) {
@@ -309,8 +318,7 @@ static void carry_state(const Carry *c)
     memcpy(to->dissipated, from->dissipated, sizeof to->dissipated);
     memcpy(to->hand, from->hand, sizeof to->hand);
     for (int i = 0; i < BRIO_MIN(c->to->body_count, c->from->body_count); i++) carry_body(c, i);
-    for (int i = 0; i < BRIO_MIN(c->to->obstacle_count, c->from->obstacle_count); i++)
-        carry_obstacle(c, i);
+    for (int i = 0; i < c->to->obstacle_count; i++) carry_obstacle(c, i);
     carry_attachments(c);
     carry_stitches(c);
     carry_forces(c);
