@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
+#include "contact/contact.h"
 #include "contact/exact.h"
 #include "editing.h"
 #include "memory.h"
@@ -549,6 +550,83 @@ static void stitches_stay(void **unused)
     brio_sim_free(other);
 }
 
+/* What was in stitches that broke stays in the books, and those of a new body are whole though it
+ * has the number and the stitches of one that was removed. TOLERANCE 1e-12 J: round-off. */
+static void broken_stitches(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(
+        "time: {h: 1/100}\nsolver: {tol: 1e-10}\ngravity: [0, -9.8, 0]\nbodies:\n"
+        "  - {name: frame, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, kind: "
+        "affine, material: {type: affine, E: 1e8, rho: 1000}, fix: [{box: [[-9, -9, -9], [9, 9, "
+        "9]]}], transform: {translate: [0, 0.22, 0]}}\n"
+        "  - {name: load, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}, material: "
+        "{type: stable-neo-hookean, E: 2e4, rho: 500}}\n"
+        "stitches: [{a: load, b: frame, distance: 0.03, k: 500, breaking: 3}]\n");
+    BrioError error = {0};
+    int64_t broken = 0;
+    int load;
+    for (int n = 0; n < 100 && !broken; n++) {
+        step(sim, 1);
+        brio_sim_stitches(sim, &broken);
+    }
+    BrioLedger before = ledger(sim);
+    assert_true(broken > 0 && before.dissipated > 1e-3);
+    edit_elsewhere(sim, "far");
+    BrioLedger after = ledger(sim);
+    print_message("%d stitches broke with %.6f J; after an edit %.6f J, remainder %+.1e J\n",
+                  (int)broken, before.dissipated, after.dissipated,
+                  after.remainder - before.remainder);
+    assert_true(after.dissipated == before.dissipated);
+    assert_true(fabs(after.remainder - before.remainder) < 1e-12 * fabs(after.total));
+    BrioBuilder *b = begin(sim);
+    BrioStitchDef def = brio_default_stitch();
+    assert_int_equal(brio_builder_remove_body(b, 1, &error), BRIO_OK);
+    assert_int_equal(editing_add(b, "load", EDITING_SOLID, (double[3]){0}, &load, &error), BRIO_OK);
+    assert_int_equal(load, 1);
+    def.a = 1;
+    def.b = 0;
+    def.distance = 0.03;
+    def.k = 500;
+    def.breaking = 3;
+    assert_int_equal(brio_builder_stitch(b, &def, NULL, &error), BRIO_OK);
+    commit(sim, b);
+    brio_sim_stitches(sim, &broken);
+    assert_int_equal(broken, 0);
+    brio_sim_free(sim);
+}
+
+/* A formula that is added while contact relaxes: its barrier is as thin as all others, and the
+ * books add up. TOLERANCE 1e-9 J: that of the solver. */
+static void relaxing(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(
+        "time: {h: 1/100}\nsolver: {tol: 1e-10}\nintegrator: backward-euler\nbodies:\n"
+        "  - {name: a, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}, kind: affine, "
+        "material: {type: affine, E: 1e6, rho: 1000}}\n"
+        "contact: {type: ipc, dhat: 0.01, start: relax}\nobstacles:\n"
+        "  - {type: plane, point: [0, -0.1005, 0], normal: [0, 1, 0]}\n");
+    BrioError error = {0};
+    step(sim, 2);
+    const BrioSystem *s = sim->system;
+    double dhat = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT];
+    assert_true(dhat < 0.002);
+    BrioLedger before = ledger(sim);
+    BrioBuilder *b = begin(sim);
+    assert_int_equal(
+        brio_builder_plane(b, "wall", (double[3]){-0.103, 0, 0}, (double[3]){1, 0, 0}, &error),
+        BRIO_OK);
+    commit(sim, b);
+    s = sim->system;
+    for (int k = 0; k < s->analytic_count; k++) {
+        const double *param = sim->state->param + s->term[s->analytic_term + k].params;
+        assert_true(param[BRIO_CONTACT_DHAT] == dhat);
+    }
+    assert_true(ledger(sim).added == before.added);
+    brio_sim_free(sim);
+}
+
 /* Constraints are taken away by name: what hung by one falls. TOLERANCE 1e-9 m: the solver's. */
 static void constraints_go(void **unused)
 {
@@ -652,6 +730,8 @@ int main(void)
         cmocka_unit_test(buffers),
         cmocka_unit_test(cages_stay),
         cmocka_unit_test(stitches_stay),
+        cmocka_unit_test(broken_stitches),
+        cmocka_unit_test(relaxing),
         cmocka_unit_test(constraints_go),
         cmocka_unit_test(failing_allocator),
         cmocka_unit_test(random_editing),

@@ -487,6 +487,34 @@ static void renewal(void **state)
     assert_true(iterations > 16 * 8 && iterations < 1970);
 }
 
+/* What a failed step leaves in the vectors of the integrator, numbers that are none, does nothing
+ * to friction: the same bits. */
+static void nothing_left(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "time: {h: 1/60}\nintegrator: {type: a-search, by_body: true}\ncontact: {type: ipc, mu: "
+        "0.5}\n"
+        "obstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"
+        "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, material: {type: "
+        "neo-hookean, E: 1e5}, transform: {translate: [0, 0.0502, 0]}, velocity: {linear: [1, 0, "
+        "0]}}\n";
+    BrioSim *sim = parse("%s", scene), *other = parse("%s", scene);
+    size_t count = (size_t)sim->state->coordinates;
+    for (int n = 0; n < 10; n++) {
+        for (int k = 0; k < BRIO_SCRATCH; k++) {
+            double *left = brio_stepper_scratch(other->stepper, k);
+            for (size_t i = 0; i < count; i++) left[i] = NAN;
+        }
+        step(sim, 1);
+        step(other, 1);
+        assert_memory_equal(sim->state->q, other->state->q, count * sizeof(double));
+    }
+    assert_true(ledger(sim).friction > 0 && ledger(sim).friction == ledger(other).friction);
+    brio_sim_free(sim);
+    brio_sim_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -495,6 +523,7 @@ int main(void)
         cmocka_unit_test(excluded),          cmocka_unit_test(momentum),
         cmocka_unit_test(test_belt),         cmocka_unit_test(piston),
         cmocka_unit_test(linearly_implicit), cmocka_unit_test(renewal),
+        cmocka_unit_test(nothing_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,66 @@ static void derivatives(void **unused)
     brio_sim_free(sim);
 }
 
+/* ---- cages ------------------------------------------------------------------------------ */
+
+#define PULLED                                                                                \
+    "time: {h: 1/100}\nsolver: {tol: 1e-10}\ngravity: [0, -9.8, 0]\nbodies:\n"                \
+    "  - {name: a, shape: {type: sphere, radius: 0.1, subdivisions: 2}, cage: 4, material: "  \
+    "{type: stable-neo-hookean, E: 1e4, nu: 0.3, rho: 1000}, fix: [{box: [[-1, -1, -1], [1, " \
+    "-0.05, 1]], script: {velocity: [0.5, 0, 0]}}]%s}\n"
+
+/* The vertex that fixed nodes of its cage carry the most, while free ones carry it, too. */
+static int64_t riding_vertex(const BrioSystem *s)
+{
+    int64_t best = -1;
+    double most = 0;
+    for (int64_t v = 0; v < s->body[0].count; v++) {
+        int32_t node[4];
+        double weight[4], sum = 0;
+        if (s->map_start[v] == s->map_start[v + 1]) continue;
+        int count = brio__system_carriers(s, (int32_t)v, node, weight);
+        for (int k = 0; k < count; k++) sum += weight[k];
+        if (sum > most) most = sum, best = v;
+    }
+    print_message("fixed nodes carry %.3f of vertex %lld\n", most, (long long)best);
+    assert_true(most > 0.1);
+    return best;
+}
+
+/* Where fixed nodes of a cage carry the grabbed vertex, too: the hand begins where that is, and
+ * the script that moves these nodes works against it as against an attachment of that stiffness.
+ * TOLERANCE 1e-9 J: that of the solver; 1e-15 m: round-off. */
+static void caged(void **unused)
+{
+    (void)unused;
+    BrioSim *first = parse(PULLED, "");
+    int64_t vertex = riding_vertex(first->system);
+    char attach[80];
+    double *x = malloc(3 * (size_t)brio_body_vertices(first->system, 0) * sizeof *x);
+    double *at = x + 3 * vertex;
+    int hand;
+    brio_sim_positions(first, 0, x);
+    snprintf(attach, sizeof attach, ", attach: [{vertices: [%lld], k: 500}]", (long long)vertex);
+    BrioSim *other = parse(PULLED, attach);
+    BrioHand now;
+    assert_int_equal(brio_sim_grab_vertex(first, 0, vertex, 500, &hand, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_hand(first, hand, &now), BRIO_OK);
+    assert_true(apart(now.grip, at) < 1e-15 && apart(now.point, at) < 1e-15);
+    step(first, 20);
+    step(other, 20);
+    BrioLedger a = ledger(first), b = ledger(other);
+    print_message("the hand has %.6f J and the script brought %.6f J; attached %.6f and %.6f\n",
+                  a.attachment, a.added, b.attachment, b.added);
+    assert_true(a.attachment > 0.1 && fabs(a.attachment - b.attachment) < 1e-9);
+    assert_true(fabs(a.added - b.added) < 1e-9 && fabs(a.remainder - b.remainder) < 1e-9);
+    drag(first, hand, at[0], at[1] + 0.1, at[2]);
+    assert_int_equal(brio_sim_release(first, hand, NULL), BRIO_OK);
+    assert_true(fabs(ledger(first).remainder - a.remainder) < 1e-9);
+    free(x);
+    brio_sim_free(first);
+    brio_sim_free(other);
+}
+
 /* ---- where they hold -------------------------------------------------------------------- */
 
 static void places(void **unused)
@@ -1003,25 +1063,16 @@ int main(void)
 {
     brio_set_threads(1); /* what is this small is not worth waking others for */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives),
-        cmocka_unit_test(places),
-        cmocka_unit_test(dragging),
-        cmocka_unit_test(every_integrator),
-        cmocka_unit_test(firm),
-        cmocka_unit_test(along_x),
-        cmocka_unit_test(woodbury),
-        cmocka_unit_test(same_as_newton),
-        cmocka_unit_test(nothing_anew),
-        cmocka_unit_test(traces),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(live_material),
-        cmocka_unit_test(too_large_for_the_books),
-        cmocka_unit_test(switching),
-        cmocka_unit_test(values_of_a_switch),
-        cmocka_unit_test(attachments),
-        cmocka_unit_test(script_cloth),
-        cmocka_unit_test(script_soft),
-        cmocka_unit_test(script_springs),
+        cmocka_unit_test(derivatives),      cmocka_unit_test(caged),
+        cmocka_unit_test(places),           cmocka_unit_test(dragging),
+        cmocka_unit_test(every_integrator), cmocka_unit_test(firm),
+        cmocka_unit_test(along_x),          cmocka_unit_test(woodbury),
+        cmocka_unit_test(same_as_newton),   cmocka_unit_test(nothing_anew),
+        cmocka_unit_test(traces),           cmocka_unit_test(refusals),
+        cmocka_unit_test(live_material),    cmocka_unit_test(too_large_for_the_books),
+        cmocka_unit_test(switching),        cmocka_unit_test(values_of_a_switch),
+        cmocka_unit_test(attachments),      cmocka_unit_test(script_cloth),
+        cmocka_unit_test(script_soft),      cmocka_unit_test(script_springs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,39 @@ static void slopes(void **unused)
     brio_sim_free(sim);
 }
 
+/* A point in a corner of stairs touches both walls, with 4 N and 1 N: it slides along the corner
+ * against half of both, however often that is corrected. TOLERANCE 1e-9: round-off. */
+static void corner(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nsolver: {type: "
+              "local-global}\ncontact: {type: penalty, kappa: 1000, dhat: 0.01, mu: 0.5}\n"
+              "obstacles: [{type: stairs}]\nbodies:\n"
+              "  - {shape: {type: line, length: 1, cells: 1}, kind: points, material: {type: "
+              "mass, vertex_mass: 10}, transform: {translate: [0, 9, 0]}}\n");
+    const BrioSystem *s = sim->system;
+    size_t n = 3 * (size_t)s->vertex_count;
+    double *start = calloc(n, sizeof *start), *x = calloc(n, sizeof *x), g[6] = {0};
+    BrioHold *hold;
+    brio__system_positions(s, sim->state, sim->state->q, 0, start);
+    memcpy(start, (double[3]){0.25 - 0.009, 0.15 + 0.006, 0.1}, 3 * sizeof *start);
+    memcpy(x, start, n * sizeof *x);
+    x[2] += 0.05;
+    assert_int_equal(brio__hold_create(s, &hold), BRIO_OK);
+    for (int k = 0; k < 6; k++)
+        assert_int_equal(brio__hold_take(hold, sim->stepper->solver->potential, sim->state, start,
+                                         start, x, NULL),
+                         BRIO_OK);
+    brio__hold_value(hold, start, x, g, NULL);
+    print_message("along a corner: %.9f N (2.5)\n", g[2]);
+    assert_true(fabs(g[2] - 2.5) < 1e-9);
+    brio__hold_free(hold);
+    free(start);
+    free(x);
+    brio_sim_free(sim);
+}
+
 /* ---- bounces ---------------------------------------------------------------------------- */
 
 /* README's scene with a bunny of our own, as far as it rises; `jump`: the largest energy of its
@@ -262,8 +295,8 @@ static void same_bits(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes), cmocka_unit_test(bounces),
-                                       cmocka_unit_test(cut_cloth), cmocka_unit_test(two_bodies),
-                                       cmocka_unit_test(same_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes),     cmocka_unit_test(corner),
+                                       cmocka_unit_test(bounces),    cmocka_unit_test(cut_cloth),
+                                       cmocka_unit_test(two_bodies), cmocka_unit_test(same_bits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -608,7 +608,7 @@ static void shift(void *self, const BrioState *state, const BrioMotion *motion, 
     const BrioSystem *s = f->system;
     int64_t world = f->world ? 3 * s->vertex_count : 0;
     for (int64_t k = 0; k < world; k++) f->world[k] = 0;
-    brio__combine(s, 0, out, 0, out, out);
+    memset(out, 0, 3 * (size_t)s->block_count * sizeof *out);
     if (!f->renewed) return;
     f->known = false;
     swap(&f->pairs, &f->first);

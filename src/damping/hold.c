@@ -144,18 +144,23 @@ static void turn_over(BrioHold *h)
     enter(h);
 }
 
-static const Contact *find(const BrioHold *h, int32_t vertex, int32_t other)
-{
-    for (int64_t at = hash(h, vertex, other); h->slot[at] >= 0; at = (at + 1) & (h->slots - 1)) {
-        const Contact *c = &h->before[h->slot[at]];
-        if (c->vertex == vertex && c->other == other) return c;
-    }
-    return NULL;
-}
-
 static double dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The contact before of the same two; of several, as in a dent of a mesh, that with the nearest
+ * normal. */
+static const Contact *find(const BrioHold *h, const Contact *now)
+{
+    const Contact *best = NULL;
+    for (int64_t at = hash(h, now->vertex, now->other); h->slot[at] >= 0;
+         at = (at + 1) & (h->slots - 1)) {
+        const Contact *c = &h->before[h->slot[at]];
+        if (c->vertex != now->vertex || c->other != now->other) continue;
+        if (!best || dot(c->n, now->n) > dot(best->n, now->n)) best = c;
+    }
+    return best;
 }
 
 /* Takes out what is along n. */
@@ -336,7 +341,7 @@ BrioStatus brio__hold_take(BrioHold *h, BrioPotential *potential, const BrioStat
     }
     for (int64_t i = 0; i < h->count; i++) {
         Contact *c = &h->now[i];
-        const Contact *before = find(h, c->vertex, c->other);
+        const Contact *before = find(h, c);
         double z[3];
         if (!before) continue;
         c->limit = (c->limit + before->limit) / 2; /* normal forces swing at first */

@@ -5,16 +5,11 @@
 
 #include <string.h>
 
-void brio__grip_place(const BrioSystem *s, const BrioGrip *grip, const double *q, double c[3])
+void brio__grip_place(const BrioGrip *grip, const double *x, double c[3])
 {
     for (int r = 0; r < 3; r++) c[r] = 0;
-    for (int i = 0; i < 3 && grip->vertex[i] >= 0; i++) {
-        double x[3] = {0, 0, 0};
-        for (int32_t m = s->map_start[grip->vertex[i]]; m < s->map_start[grip->vertex[i] + 1]; m++)
-            for (int r = 0; r < 3; r++)
-                x[r] += s->map_weight[m] * q[3 * (int64_t)s->map_block[m] + r];
-        for (int r = 0; r < 3; r++) c[r] += grip->weight[i] * x[r];
-    }
+    for (int i = 0; i < 3 && grip->vertex[i] >= 0; i++)
+        for (int r = 0; r < 3; r++) c[r] += grip->weight[i] * x[3 * (int64_t)grip->vertex[i] + r];
 }
 
 static double energy_at(const BrioGrip *grip, const double c[3])
@@ -24,10 +19,10 @@ static double energy_at(const BrioGrip *grip, const double c[3])
     return grip->k / 2 * square;
 }
 
-double brio__grip_energy(const BrioSystem *s, const BrioGrip *grip, const double *q)
+double brio__grip_energy(const BrioGrip *grip, const double *x)
 {
     double c[3];
-    brio__grip_place(s, grip, q, c);
+    brio__grip_place(grip, x, c);
     return energy_at(grip, c);
 }
 
@@ -38,10 +33,8 @@ double brio__hands_evaluate(const BrioSystem *s, const BrioState *state, const d
     for (int h = 0; h < BRIO_MAX_HANDS; h++) {
         const BrioGrip *grip = &state->hand[h];
         if (grip->k == 0) continue;
-        double c[3] = {0, 0, 0};
-        for (int i = 0; i < 3 && grip->vertex[i] >= 0; i++)
-            for (int r = 0; r < 3; r++)
-                c[r] += grip->weight[i] * x[3 * (int64_t)grip->vertex[i] + r];
+        double c[3];
+        brio__grip_place(grip, x, c);
         sum += energy_at(grip, c);
         for (int i = 0; gradient && i < 3 && grip->vertex[i] >= 0; i++)
             for (int32_t m = s->map_start[grip->vertex[i]]; m < s->map_start[grip->vertex[i] + 1];
@@ -131,6 +124,29 @@ static void split(void *self, const BrioPose *pose, const BrioSplit *to)
     }
 }
 
+/* Nodes of a cage without coordinates may carry a grabbed vertex, too. */
+static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
+{
+    const BrioSystem *s = self;
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) {
+        const BrioGrip *grip = &pose->state->hand[h];
+        double c[3];
+        if (grip->k == 0) continue;
+        brio__grip_place(grip, pose->x, c);
+        for (int i = 0; i < 3 && grip->vertex[i] >= 0; i++) {
+            int32_t node[4];
+            double weight[4];
+            int carriers = brio__system_carriers(s, grip->vertex[i], node, weight);
+            for (int k = 0; k < carriers; k++) {
+                int64_t at = 3 * brio__system_fixed_index(s, node[k]);
+                for (int r = 0; r < 3; r++)
+                    gradient[at + r] +=
+                        grip->k * grip->weight[i] * weight[k] * (c[r] - grip->point[r]);
+            }
+        }
+    }
+}
+
 static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool project,
                           BrioLinear *matrix)
 {
@@ -144,6 +160,7 @@ BRIO_MEMBER(hands){
     .create = create,
     .destroy = destroy,
     .value = value,
+    .fixed_gradient = fixed_gradient,
     .hessian = hessian,
     .split = split,
 };

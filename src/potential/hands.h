@@ -22,9 +22,9 @@
 #include "../linear/scalar.h"
 #include "../system/system.h"
 
-/* Where the grabbed point of the body is, for the coordinates q, and the energy of the hand. */
-void brio__grip_place(const BrioSystem *system, const BrioGrip *grip, const double *q, double c[3]);
-double brio__grip_energy(const BrioSystem *system, const BrioGrip *grip, const double *q);
+/* Where the grabbed point of the body is at world positions x, and the energy of the hand. */
+void brio__grip_place(const BrioGrip *grip, const double *x, double c[3]);
+double brio__grip_energy(const BrioGrip *grip, const double *x);
 
 /* The energy of all hands at world positions x; its gradient by q is added to `gradient` unless
  * that is NULL. */

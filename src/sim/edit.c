@@ -189,6 +189,14 @@ static const BrioTerm *formula_term(const BrioSystem *s, int obstacle)
     return NULL;
 }
 
+/* While contact relaxes, dhat of what is new grows with that of all others. */
+static void relax_formula(const Carry *c, const BrioTerm *term)
+{
+    const double *contact = c->old->param + c->from->contact_params;
+    if (c->to->barrier && c->to->start != BRIO_START_STRICT)
+        c->state->param[term->params + BRIO_CONTACT_DHAT] = contact[BRIO_CONTACT_DHAT];
+}
+
 /* The parameters of an obstacle that the program moves; NULL: it does not move it. */
 const BrioScripted *brio__driven_set(const BrioSystem *s, int obstacle)
 {
@@ -199,8 +207,9 @@ const BrioScripted *brio__driven_set(const BrioSystem *s, int obstacle)
 static void carry_obstacle(const Carry *c, int i)
 {
     const BrioObstacle *obstacle = &c->to->obstacle[i], *before = obstacle_before(c, i);
-    if (!before) return;
     const BrioTerm *term = formula_term(c->to, i), *old = formula_term(c->from, i);
+    if (term) relax_formula(c, term);
+    if (!before) return;
     if (term && old) carry_contact(c, term->params, old->params, term->energy->params);
     const BrioScripted *set = brio__driven_set(c->to, i), *was = brio__driven_set(c->from, i);
     for (int64_t v = 0; v < obstacle->count; v++) {
@@ -221,6 +230,14 @@ static const BrioTerm *attachment_term(const BrioSystem *s)
     return NULL;
 }
 
+/* Whether it is between bodies that were there before, and not others with their numbers. */
+static bool stitch_stays(const Carry *c, const BrioStitchPlan *stitch)
+{
+    bool stays = true;
+    for (int k = 0; k < 4; k++) stays &= body_before(c, stitch->body[k]) != NULL;
+    return stays;
+}
+
 /* Broken ones stay broken: those that stay keep their order. */
 static void carry_stitches(const Carry *c)
 {
@@ -229,6 +246,7 @@ static void carry_stitches(const Carry *c)
     const BrioTerm *before = &c->from->term[c->from->stitch_term];
     const BrioStitchPlan *now = c->to->plans->stitch, *old = c->from->plans->stitch;
     for (int64_t i = 0, k = 0; i < term->elements; i++) {
+        if (!stitch_stays(c, &now[i])) continue;
         while (k < before->elements && memcmp(&now[i], &old[k], sizeof *now)) k++;
         if (k == before->elements) break;
         c->state->param[term->live + i] = c->old->param[before->live + k++];
@@ -296,11 +314,11 @@ static void carry_state(const Carry *c)
     to->alpha = from->alpha;
     to->added = from->added;
     to->unfinished = from->unfinished;
+    to->broken = from->broken;
     memcpy(to->dissipated, from->dissipated, sizeof to->dissipated);
     memcpy(to->hand, from->hand, sizeof to->hand);
     for (int i = 0; i < BRIO_MIN(c->to->body_count, c->from->body_count); i++) carry_body(c, i);
-    for (int i = 0; i < BRIO_MIN(c->to->obstacle_count, c->from->obstacle_count); i++)
-        carry_obstacle(c, i);
+    for (int i = 0; i < c->to->obstacle_count; i++) carry_obstacle(c, i);
     carry_attachments(c);
     carry_stitches(c);
     carry_forces(c);

@@ -209,7 +209,7 @@ static BrioStatus hold(BrioSim *sim, const Place *place, double k, int *hand, Br
                       s->body[place->body].name,
                       (long long)(place->vertex[0] - s->body[place->body].first));
     grip.k = isnan(k) ? 4 * M_PI * M_PI * 25 * brio__body_mass(s, place->body) : k;
-    brio__grip_place(s, &grip, state->q, grip.point);
+    brio__grip_place(&grip, brio__sim_world(sim), grip.point);
     state->hand[h] = grip;
     *hand = h;
     return BRIO_OK;
@@ -311,9 +311,10 @@ BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioErro
     BrioGrip moved = *grip;
     int along = s->term[s->body[grip->body].term].energy->traits & BRIO_ENERGY_ALONG_X ? 1 : 3;
     memcpy(moved.point, point, (size_t)along * sizeof *point);
-    double after = brio__grip_energy(s, &moved, sim->state->q);
+    const double *x = brio__sim_world(sim);
+    double after = brio__grip_energy(&moved, x);
     if (!isfinite(after)) return refuse_far(sim, error);
-    brio__sim_add(sim, after - brio__grip_energy(s, grip, sim->state->q));
+    brio__sim_add(sim, after - brio__grip_energy(grip, x));
     *grip = moved;
     return BRIO_OK;
 }
@@ -323,7 +324,7 @@ BrioStatus brio_sim_release(BrioSim *sim, int hand, BrioError *error)
     BRIO_NEEDS(BRIO_LIVES(SIM, sim), error);
     BrioGrip *grip = hand_at(sim, hand, error);
     if (!grip) return BRIO_ERROR_ARGUMENT;
-    brio__sim_add(sim, -brio__grip_energy(sim->system, grip, sim->state->q));
+    brio__sim_add(sim, -brio__grip_energy(grip, brio__sim_world(sim)));
     memset(grip, 0, sizeof *grip);
     return BRIO_OK;
 }
@@ -340,7 +341,8 @@ BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out)
     for (int i = 0; i < 3; i++)
         out->vertex[i] =
             grip->vertex[i] < 0 ? -1 : grip->vertex[i] - sim->system->body[grip->body].first;
-    brio__grip_place(sim->system, grip, sim->state->q, out->grip);
+    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
+    brio__grip_place(grip, sim->world, out->grip);
     return BRIO_OK;
 }
 
