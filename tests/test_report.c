@@ -224,11 +224,8 @@ int main(void)
         cmocka_unit_test(words_and_tables),
         cmocka_unit_test(reports_follow_the_run),
         cmocka_unit_test(a_run_without_its_report_is_done),
-<<<<<<< HEAD
         cmocka_unit_test(half_a_row),
-=======
         cmocka_unit_test(a_long_run_says_which_rows),
->>>>>>> 2b78a3eaca9c4407b29886ca95b717c8b18ffa53
         cmocka_unit_test(in_a_browser),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
