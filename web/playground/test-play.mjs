@@ -217,12 +217,12 @@ export function playTests({ test, check, openPage, openStill, params, forgive })
     const before = await point();
     // its menu would take the next press, if it is slow to open
     await page.evaluate(() => addEventListener('contextmenu', (e) => e.preventDefault()));
-    await at(0.5, 0.5);
+    await at(0.3, 0.6); // not where it is: in the middle, on some screens
     await page.mouse.down({ button: 'right' });
     await at(0.7, 0.3);
     await page.mouse.up({ button: 'right' });
     check((await point()) === before, 'the right button moves the point');
-    await at(0.5, 0.5);
+    await at(0.3, 0.6);
     await page.mouse.down();
     await page.waitForFunction(
       (was) => [window.brio.bench.X, window.brio.bench.Y].join() !== was, before);
