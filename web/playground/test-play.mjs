@@ -210,14 +210,15 @@ export function playTests({ test, check, openPage, openStill, params, forgive })
   });
 
   test('the_point_of_stability_follows_one_pressed_pointer', async () => {
-    const page = await openStill('#tab=stability');
-    const box = await page.locator('canvas.plane').boundingBox();
+    const page = await openStill('#tab=stability'), plane = page.locator('canvas.plane');
+    await plane.scrollIntoViewIfNeeded(); // the case before may have scrolled
+    const box = await plane.boundingBox();
     const point = () => page.evaluate(() => [window.brio.bench.X, window.brio.bench.Y].join());
     const at = (x, y) => page.mouse.move(box.x + x * box.width, box.y + y * box.height);
     const before = await point();
     // its menu would take the next press, if it is slow to open
     await page.evaluate(() => addEventListener('contextmenu', (e) => e.preventDefault()));
-    await at(0.3, 0.6); // not where it is: in the middle, on some screens
+    await at(0.3, 0.6);
     await page.mouse.down({ button: 'right' });
     await at(0.7, 0.3);
     await page.mouse.up({ button: 'right' });
