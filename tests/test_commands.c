@@ -1,11 +1,9 @@
 /* What all commands share: standard streams that are closed or full, narrow terminals, files that
  * are whole or not there. */
 #define _GNU_SOURCE
-#include "program.h"
+#include "terminal.h"
 
 #include "base.h"
-
-#include <sys/ioctl.h>
 
 static const char rope_scene[] =
     "brio: 1\ntime: {h: 1/100, end: 0.1, fps: 50}\nprobes: [{name: end, body: rope, vertex: 1}]\n"
@@ -72,25 +70,11 @@ static void narrow_terminal(void **state)
 {
     (void)state;
     enum { WIDTH = 20 };
-    int master = posix_openpt(O_RDWR | O_NOCTTY);
-    if (master < 0 || grantpt(master) || unlockpt(master)) {
-        print_message("SKIPPED: no terminal to be had\n");
-        if (master >= 0) close(master);
-        return;
-    }
-    ioctl(master, TIOCSWINSZ, &(struct winsize){.ws_row = 24, .ws_col = WIDTH});
+    int master;
     write_text("rope.yaml", rope_scene);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        int terminal = open(ptsname(master), O_RDWR | O_NOCTTY), none = open("/dev/null", O_RDWR);
-        dup2(none, 0);
-        dup2(none, 1);
-        dup2(terminal, 2);
-        close(master);
-        execl(program(), "brio", "run", "rope.yaml", "-o", "narrow", (char *)NULL);
-        _exit(127);
-    }
+    pid_t child = start_at_terminal((const char *const[]){"run", "rope.yaml", "-o", "narrow", NULL},
+                                    WIDTH, &master);
+    if (child < 0) return;
     char text[65536];
     size_t used = 0;
     for (ssize_t got; used + 1 < sizeof text; used += (size_t)got)

@@ -4,13 +4,11 @@
  * Times are not judged. Where a signal must be answered inside a step, the step has far more
  * iterations than the test waits for, so that whoever waits for its end never returns. */
 #include "emulated.h"
-#include "program.h"
+#include "terminal.h"
 
 #include "memory.h"
 #include "run/run.h"
 #include "simulate.h"
-
-#include <sys/ioctl.h>
 
 /* ---- a watch ---------------------------------------------------------------------------- */
 
@@ -313,25 +311,11 @@ static void killed_in_the_first_step(void **state)
 static void shown_inside(void **state)
 {
     (void)state;
-    int master = posix_openpt(O_RDWR | O_NOCTTY);
-    if (master < 0 || grantpt(master) || unlockpt(master)) {
-        print_message("SKIPPED: no terminal to be had\n");
-        if (master >= 0) close(master);
-        return;
-    }
-    ioctl(master, TIOCSWINSZ, &(struct winsize){.ws_row = 24, .ws_col = 200});
+    int master;
     write_scenes();
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        int terminal = open(ptsname(master), O_RDWR | O_NOCTTY), none = open("/dev/null", O_RDWR);
-        dup2(none, 0);
-        dup2(none, 1);
-        dup2(terminal, 2);
-        close(master);
-        execl(program(), "brio", "run", "endless.yaml", "-o", "shown", (char *)NULL);
-        _exit(127);
-    }
+    pid_t child = start_at_terminal(
+        (const char *const[]){"run", "endless.yaml", "-o", "shown", NULL}, 200, &master);
+    if (child < 0) return;
     char text[65536] = "";
     size_t used = 0;
     while (used + 1 < sizeof text && !strstr(text, "contacts")) {

@@ -599,7 +599,8 @@ class Builder:
                 end.point[:] = vector(given, "point").tolist()
             elif len(given) != 2:
                 raise ValueError(
-                    f"an end: expected a body, (body, vertex), (body, point) or a point, got {given}"
+                    "an end: expected a body, (body, vertex), (body, point) or a point,"
+                    f" got {given}"
                 )
             else:
                 end.body = int(given[0])
