@@ -157,7 +157,7 @@ static double weight_stiffness(const BrioBuilder *b, const BrioSystem *s, int bo
 static BrioStatus look_at_owners(const BrioBuilder *b, const BrioSystem *s, const BrioState *state,
                                  Owner *owner)
 {
-    int owners = s->body_count + s->obstacle_count;
+    int owners = brio__owner_count(s);
     double *X = brio__calloc(4 * (size_t)s->vertex_count, sizeof *X), *K = X + 3 * s->vertex_count;
     if (!X) return BRIO_ERROR_MEMORY;
     for (int i = 0; i < s->body_count; i++)
@@ -200,15 +200,15 @@ static double pair_stiffness(const Owner *a, const Owner *b, double points)
 /* Factors of `kappa` for all pairs, wherever contact has a weight. */
 static BrioStatus spread(BrioSystem *s, const Owner *owner, double kappa)
 {
-    int owners = s->body_count + s->obstacle_count;
-    s->stiffness = brio__alloc((size_t)owners * (size_t)owners, sizeof *s->stiffness);
+    int owners = brio__owner_count(s);
+    s->stiffness = brio__alloc(brio__owner_pair(s, owners, 0), sizeof *s->stiffness);
     if (!s->stiffness) return BRIO_ERROR_MEMORY;
     double points = 0;
     for (int i = 0; i < owners; i++) points += is_thin(&owner[i]) ? owner[i].vertices : 0;
     for (int i = 0; i < owners; i++)
         for (int j = 0; j < owners; j++) {
             double pair = pair_stiffness(&owner[i], &owner[j], points);
-            s->stiffness[i * owners + j] = isfinite(pair) ? pair / kappa : 1;
+            s->stiffness[brio__owner_pair(s, i, j)] = isfinite(pair) ? pair / kappa : 1;
         }
     for (int k = 0; k < s->analytic_count; k++) {
         const BrioTerm *term = &s->term[s->analytic_term + k];
@@ -225,7 +225,7 @@ static BrioStatus spread(BrioSystem *s, const Owner *owner, double kappa)
 static BrioStatus choose_by_pair(const BrioBuilder *b, BrioSystem *s, const BrioState *state,
                                  double *kappa)
 {
-    Owner *owner = brio__calloc((size_t)(s->body_count + s->obstacle_count), sizeof *owner);
+    Owner *owner = brio__calloc((size_t)brio__owner_count(s), sizeof *owner);
     BrioStatus status = owner ? look_at_owners(b, s, state, owner) : BRIO_ERROR_MEMORY;
     for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
         *kappa = fmax(*kappa, owner[i].kappa);

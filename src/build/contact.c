@@ -132,14 +132,13 @@ BrioStatus brio__check_contact(BrioBuilder *b, BrioError *error)
 static int owner_of(const BrioSystem *s, int number)
 {
     int owner = number >= 0 ? number : s->body_count - 1 - number;
-    return number < s->body_count && owner < s->body_count + s->obstacle_count ? owner : -1;
+    return number < s->body_count && owner < brio__owner_count(s) ? owner : -1;
 }
 
 /* What is known of pairs of bodies and obstacles. */
 BrioStatus brio__build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *error)
 {
-    int owners = s->body_count + s->obstacle_count;
-    size_t pairs = (size_t)owners * (size_t)owners;
+    size_t pairs = brio__owner_pair(s, brio__owner_count(s), 0);
     bool rubs = b->contact.mu > 0, excludes = false;
     for (int i = 0; i < b->pair_count; i++) {
         rubs |= b->pair[i].mu > 0;
@@ -156,8 +155,10 @@ BrioStatus brio__build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *err
             return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body or obstacle %d",
                                x < 0 ? pair->a : pair->b);
         if (rubs && !isnan(pair->mu))
-            s->friction[x * owners + y] = s->friction[y * owners + x] = pair->mu;
-        if (pair->excluded) s->excluded[x * owners + y] = s->excluded[y * owners + x] = true;
+            s->friction[brio__owner_pair(s, x, y)] = s->friction[brio__owner_pair(s, y, x)] =
+                pair->mu;
+        if (pair->excluded)
+            s->excluded[brio__owner_pair(s, x, y)] = s->excluded[brio__owner_pair(s, y, x)] = true;
     }
     return BRIO_OK;
 }
@@ -166,9 +167,8 @@ BrioStatus brio__build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *err
  * from. */
 static bool may_meet(const BrioSystem *s, int body, int64_t vertex, int obstacle)
 {
-    int owners = s->body_count + s->obstacle_count;
     return s->map_start[vertex + 1] > s->map_start[vertex] &&
-           !(s->excluded && s->excluded[body * owners + s->body_count + obstacle]);
+           !brio__excluded(s, body, s->body_count + obstacle);
 }
 
 BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)

@@ -387,7 +387,7 @@ static void split_contact(Split *w)
     const BrioSystem *s = w->from;
     const BrioSurface *f = s->surface;
     BrioSystem *to = w->to;
-    int64_t owners = s->body_count + s->obstacle_count;
+    int64_t owners = brio__owner_count(s);
     if (s->friction) to->friction = copy_of(w, s->friction, owners * owners, sizeof *s->friction);
     if (s->stiffness)
         to->stiffness = copy_of(w, s->stiffness, owners * owners, sizeof *s->stiffness);

@@ -516,16 +516,14 @@ static void plan_self(BrioBroad *b, int32_t i)
 /* An affine body does not: an affine map takes what did not intersect to what does not. */
 static bool meets_itself(const BrioSystem *s, const BrioSurfacePart *part)
 {
-    int owners = s->body_count + s->obstacle_count;
     return part->moves &&
            !(part->owner < s->body_count && brio__body_is_affine(&s->body[part->owner])) &&
-           !(s->excluded && s->excluded[part->owner * owners + part->owner]);
+           !brio__excluded(s, part->owner, part->owner);
 }
 
 static bool may_meet(const BrioSystem *s, const BrioSurfacePart *p, const BrioSurfacePart *q)
 {
-    int owners = s->body_count + s->obstacle_count;
-    return (p->moves || q->moves) && !(s->excluded && s->excluded[p->owner * owners + q->owner]);
+    return (p->moves || q->moves) && !brio__excluded(s, p->owner, q->owner);
 }
 
 static bool parts_meet(const BrioBroad *b, int i, int j)

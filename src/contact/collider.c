@@ -298,7 +298,6 @@ static void find_chunk(void *context, int64_t begin, int64_t end)
     const FindWork *work = context;
     const BrioColliders *c = work->c;
     const BrioSystem *s = c->system;
-    int owners = s->body_count + s->obstacle_count;
     int obstacle = s->body_count + work->mesh->obstacle;
     for (int64_t i = begin; i < end; i++) {
         BrioHit *hit = &work->out[i];
@@ -307,7 +306,7 @@ static void find_chunk(void *context, int64_t begin, int64_t end)
         hit->vertex = c->vertex[i];
         hit->d = INFINITY;
         if (work->others) work->others[i] = 0;
-        if (s->excluded && s->excluded[c->owner[i] * owners + obstacle]) continue;
+        if (brio__excluded(s, c->owner[i], obstacle)) continue;
         double reach = fmax(work->reach, 0);
         if (!(brio__collider_from_box(work->mesh->box[0], p) <= reach * reach)) continue;
         /* d changes by no more than the point has moved */

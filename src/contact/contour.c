@@ -42,9 +42,7 @@ static bool is_sheet(const BrioBody *b) { return b->triangle_count > 0 && b->tet
 /* A sheet is pinched by itself. */
 static bool excluded(const void *system, int a, int b)
 {
-    const BrioSystem *s = system;
-    int owners = s->body_count + s->obstacle_count;
-    return a != b || (s->excluded && s->excluded[a * owners + b]);
+    return a != b || brio__excluded(system, a, b);
 }
 
 void brio__contour_free(BrioContour *c)

@@ -16,8 +16,6 @@ typedef struct Part {
     BrioExactPart surface;
 } Part;
 
-static int owner_count(const BrioSystem *s) { return s->body_count + s->obstacle_count; }
-
 static Part part_of(const BrioSystem *s, int owner)
 {
     if (owner >= s->body_count) {
@@ -50,15 +48,11 @@ static bool fixed(const void *system, const int32_t *vertex, int count)
 }
 
 /* Two owners that the scene has taken out of contact. */
-static bool excluded(const void *system, int a, int b)
-{
-    const BrioSystem *s = system;
-    return s->excluded && s->excluded[a * owner_count(s) + b];
-}
+static bool excluded(const void *system, int a, int b) { return brio__excluded(system, a, b); }
 
 BrioStatus brio__exact_create(const BrioSystem *system, BrioExact **exact)
 {
-    int owners = owner_count(system);
+    int owners = brio__owner_count(system);
     BrioExactPart *part = brio__alloc((size_t)owners + 1, sizeof *part);
     BrioExact *created = brio__calloc(1, sizeof *created);
     BrioStatus status = created && part ? BRIO_OK : BRIO_ERROR_MEMORY;

@@ -17,9 +17,7 @@ typedef struct Walls {
 
 static bool excluded(const void *context, int a, int b)
 {
-    const BrioSystem *s = ((const Walls *)context)->system;
-    int owners = s->body_count + s->obstacle_count;
-    return s->excluded && s->excluded[a * owners + b];
+    return brio__excluded(((const Walls *)context)->system, a, b);
 }
 
 /* The contact of a vertex with the obstacle of a term; its elements ascend by vertex. -1: none. */
@@ -117,7 +115,7 @@ static BrioTanglePart part_of(const BrioSystem *s, int owner)
 BrioStatus brio__system_untangle(const BrioSystem *s, const BrioState *state, double margin,
                                  double *x, BrioUntangled *report)
 {
-    int owners = s->body_count + s->obstacle_count;
+    int owners = brio__owner_count(s);
     Walls walls = {s, state};
     BrioTanglePart *part = brio__alloc((size_t)owners + 1, sizeof *part);
     bool *fixed = brio__alloc((size_t)s->vertex_count + 1, sizeof *fixed);

@@ -143,11 +143,6 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     return status;
 }
 
-static double coefficient(const BrioSystem *s, int a, int b)
-{
-    return s->friction[a * (s->body_count + s->obstacle_count) + b];
-}
-
 /* A pair that pushes along n, with the force mu lambda already multiplied. */
 static void set_rub(const Friction *f, const int32_t vertex[4], const double w[4],
                     const double n[3], double force, Rub *rub)
@@ -205,7 +200,7 @@ static void lag_chunk(void *context, int64_t begin, int64_t end)
         for (int k = 0; k < 4; k++) vertex[k] = brio__term_vertex(term, e, k);
         int32_t other = vertex[work->kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2];
         /* the pair's weight may be negative: it corrects others, which rub */
-        double force = coefficient(s, f->owner[vertex[0]], f->owner[other]) * at[7 * LANES];
+        double force = brio__friction_of(s, f->owner[vertex[0]], f->owner[other]) * at[7 * LANES];
         if (!(force > 0)) continue;
         for (int k = 0; k < 4; k++) w[k] = at[k * LANES];
         for (int r = 0; r < 3; r++) n[r] = at[(4 + r) * LANES];
@@ -273,7 +268,8 @@ static void lag_obstacle_chunk(void *context, int64_t begin, int64_t end)
         f->rub[e].rest[0] = 0;
         if (!(lambda > 0)) continue;
         int32_t v = brio__term_vertex(work->term, e, 0), vertex[4] = {v, v, v, v};
-        double force = lambda * coefficient(s, f->owner[v], s->body_count + work->term->obstacle);
+        double force =
+            lambda * brio__friction_of(s, f->owner[v], s->body_count + work->term->obstacle);
         for (int r = 0; r < 3; r++) n[r] = -n[r];
         if (!(force > 0)) continue;
         set_rub(f, vertex, w, n, force, &f->rub[e]);
@@ -306,7 +302,7 @@ static BrioStatus lag_colliders(Friction *f, BrioColliders *colliders, const Bri
         int a = f->owner[hit->vertex], b = s->body_count + hit->obstacle;
         const double w[4] = {1, -hit->w[0], -hit->w[1], -hit->w[2]};
         const int32_t vertex[4] = {hit->vertex, hit->corner[0], hit->corner[1], hit->corner[2]};
-        double force = rubs * hit->weight * coefficient(s, a, b) * kappa *
+        double force = rubs * hit->weight * brio__friction_of(s, a, b) * kappa *
                        brio__stiffness_factor(s, a, b) * (dhat - hit->d);
         if (!(force > 0)) continue;
         Rub rub;

@@ -203,11 +203,6 @@ static BrioStatus add(BrioHold *h, Contact c)
     return BRIO_OK;
 }
 
-static double coefficient(const BrioSystem *s, int a, int b)
-{
-    return s->friction[a * (s->body_count + s->obstacle_count) + b];
-}
-
 /* The first element from e on whose pack of eight has a gradient that is not zero: most packs are
  * nowhere near most obstacles. */
 static int64_t skip_packs(const double *push, int64_t e, int64_t elements)
@@ -235,7 +230,8 @@ static BrioStatus add_obstacles(BrioHold *h, const BrioState *state, const doubl
                          .stiffness = stiffness};
             double lambda = brio__obstacle_push(h->push, e, c.n);
             if (!(lambda > 0)) continue;
-            c.limit = lambda * coefficient(s, h->owner[c.vertex], s->body_count + term->obstacle);
+            c.limit =
+                lambda * brio__friction_of(s, h->owner[c.vertex], s->body_count + term->obstacle);
             if (c.limit > 0) BRIO_CHECK(add(h, c));
         }
     }
@@ -255,7 +251,7 @@ static BrioStatus add_pairs(BrioHold *h, BrioContact *contact, const BrioState *
         Contact c = {.vertex = brio__pairs_vertex(pairs, e, 0),
                      .other = brio__pairs_vertex(pairs, e, 1),
                      .stiffness = law->stiffness(param)};
-        double mu = coefficient(s, h->owner[c.vertex], h->owner[c.other]);
+        double mu = brio__friction_of(s, h->owner[c.vertex], h->owner[c.other]);
         for (int r = 0; r < 3; r++)
             c.n[r] = x[3 * (int64_t)c.vertex + r] - x[3 * (int64_t)c.other + r];
         double d = sqrt(dot(c.n, c.n));
@@ -285,7 +281,7 @@ static BrioStatus add_colliders(BrioHold *h, BrioColliders *colliders, const Bri
                      .other = -1 - hit->obstacle,
                      .meshed = true,
                      .stiffness = stiffness,
-                     .limit = coefficient(s, a, b) * stiffness * (dhat - hit->d)};
+                     .limit = brio__friction_of(s, a, b) * stiffness * (dhat - hit->d)};
         memcpy(c.corner, hit->corner, sizeof c.corner);
         memcpy(c.w, hit->w, sizeof c.w);
         memcpy(c.n, hit->n, sizeof c.n);

@@ -232,7 +232,7 @@ static BrioStatus add_formula_obstacle(BrioMotionFile *m, const BrioSystem *s,
 static BrioStatus describe(BrioMotionFile *m, const BrioSystem *s, const double *rest,
                            const double *x)
 {
-    m->part = brio__calloc((size_t)(s->body_count + s->obstacle_count + 1), sizeof *m->part);
+    m->part = brio__calloc((size_t)brio__owner_count(s) + 1, sizeof *m->part);
     m->plane = brio__calloc((size_t)s->analytic_count + 1, sizeof *m->plane);
     if (!m->part || !m->plane) return BRIO_ERROR_MEMORY;
     for (int i = 0; i < s->body_count; i++) BRIO_CHECK(add_body(m, &s->body[i], rest));

@@ -356,7 +356,6 @@ static void ask_points(Asking *a)
 {
     const BrioSystem *s = a->system;
     const BrioSurface *f = s->surface;
-    int owners = s->body_count + s->obstacle_count;
     if (!f || !s->barrier || a->scene->state->param[s->contact_params + BRIO_CONTACT_THICKNESS] > 0)
         return;
     for (int i = 0; i < f->part_count; i++)
@@ -365,7 +364,7 @@ static void ask_points(Asking *a)
             const BrioTreeNode *first = &f->node[p->root], *second = &f->node[q->root];
             if (f->primitive[first->first].corners > 1 || f->primitive[second->first].corners > 2 ||
                 (i == j && first->count < 2) || !(p->moves || q->moves) ||
-                (s->excluded && s->excluded[p->owner * owners + q->owner]))
+                brio__excluded(s, p->owner, q->owner))
                 continue;
             ask(a,
                 "the points of \"%s\" pass %s%s%s: points and lines have no size, so they never "

@@ -194,7 +194,7 @@ static void add_piece(BrioSurface *s, const BrioSystem *system, int owner, const
 static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X, const double *x,
                        int32_t *number)
 {
-    int owners = system->body_count + system->obstacle_count;
+    int owners = brio__owner_count(system);
     int32_t *start = brio__calloc((size_t)owners + 1, sizeof *start);
     BrioStatus status = start ? BRIO_OK : BRIO_ERROR_MEMORY;
     Piece piece;
@@ -214,7 +214,7 @@ BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const
                                 BrioSurface **surface)
 {
     int64_t primitives = 0, vertices = 0;
-    int owners = system->body_count + system->obstacle_count;
+    int owners = brio__owner_count(system);
     Piece piece;
     for (int i = 0; i < owners; i++)
         if (piece_of(system, i, &piece)) {

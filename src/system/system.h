@@ -182,11 +182,34 @@ static inline bool brio__has_barriers(const BrioSystem *system)
     return system->barrier && (system->surface || system->analytic_count);
 }
 
+/* Bodies, then obstacles. */
+static inline int brio__owner_count(const BrioSystem *system)
+{
+    return system->body_count + system->obstacle_count;
+}
+
+/* Where two owners are in a table of all pairs. */
+static inline size_t brio__owner_pair(const BrioSystem *system, int a, int b)
+{
+    return (size_t)a * (size_t)brio__owner_count(system) + (size_t)b;
+}
+
 /* The factor of kappa between two owners. */
 static inline double brio__stiffness_factor(const BrioSystem *system, int a, int b)
 {
-    int owners = system->body_count + system->obstacle_count;
-    return system->stiffness ? system->stiffness[a * owners + b] : 1;
+    return system->stiffness ? system->stiffness[brio__owner_pair(system, a, b)] : 1;
+}
+
+/* The coefficient of friction between two owners. */
+static inline double brio__friction_of(const BrioSystem *system, int a, int b)
+{
+    return system->friction ? system->friction[brio__owner_pair(system, a, b)] : 0;
+}
+
+/* Two owners that the scene has taken out of contact. */
+static inline bool brio__excluded(const BrioSystem *system, int a, int b)
+{
+    return system->excluded && system->excluded[brio__owner_pair(system, a, b)];
 }
 
 /* Coordinate blocks that this process answers for: the first ones. */
