@@ -4,6 +4,9 @@
 #include "loopback.h"
 
 #include <math.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
 
 static pid_t server, second;
 static int port;
@@ -718,6 +721,54 @@ static void browsers_come_and_go(void **state)
     for (int k = 0; k < 60; k++) close(idle[k]);
 }
 
+static double processor_time(pid_t process)
+{
+    clockid_t clock;
+    struct timespec t;
+    assert_int_equal(clock_getcpuclockid(process, &clock), 0);
+    assert_int_equal(clock_gettime(clock, &t), 0);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The number that its next file would get. */
+static int next_descriptor(pid_t process)
+{
+    char name[64];
+    struct stat file;
+    for (int fd = 0;; fd++) {
+        snprintf(name, sizeof name, "/proc/%d/fd/%d", (int)process, fd);
+        if (lstat(name, &file)) return fd;
+    }
+}
+
+/* No descriptor is free for another browser: the server waits, without using the processor, and
+ * takes it as soon as one is. */
+static void a_connection_that_cannot_be_taken_waits(void **state)
+{
+    (void)state;
+    Client c;
+    struct rlimit before, few;
+    join(&c);
+    expect_done(&c, "\"do\": \"pause\"");
+    pause_for(0.3);
+    assert_int_equal(prlimit(server, RLIMIT_NOFILE, NULL, &before), 0);
+    few = (struct rlimit){.rlim_cur = (rlim_t)next_descriptor(server), .rlim_max = before.rlim_max};
+    assert_int_equal(prlimit(server, RLIMIT_NOFILE, &few, NULL), 0);
+    int waiting = connect_to(htonl(INADDR_LOOPBACK), port);
+    assert_true(waiting >= 0);
+    pause_for(0.1);
+    double used = processor_time(server);
+    pause_for(1);
+    used = processor_time(server) - used;
+    print_message("%.3f s of the processor in 1 s\n", used);
+    assert_true(used < 0.1);
+    expect_done(&c, "\"do\": \"play\""); /* who is in is served */
+    assert_int_equal(prlimit(server, RLIMIT_NOFILE, &before, NULL), 0);
+    gives_the_page(NULL);
+    close(waiting);
+    leave(&c);
+}
+
 static void says_what_is_wrong(void **state)
 {
     (void)state;
@@ -766,6 +817,7 @@ int main(void)
         cmocka_unit_test(a_record_that_is_lost_is_told),
         cmocka_unit_test(wrong_frames_are_closed),
         cmocka_unit_test(browsers_come_and_go),
+        cmocka_unit_test(a_connection_that_cannot_be_taken_waits),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(ends_with_a_signal),
     };

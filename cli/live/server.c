@@ -29,6 +29,7 @@ static const double request_time = 5;  /* s: until a client has said what it wan
 static const double answer_time = 30;  /* s: until it has taken the answer */
 static const double ping_every = 20;   /* s */
 static const double silence_time = 60; /* s: without an answer to a ping it is gone */
+static const double deaf_time = 0.1;   /* s: after a connection could not be taken */
 
 typedef enum Stage { ASKING, ANSWERED, WATCHING, CLOSING } Stage;
 
@@ -50,6 +51,7 @@ typedef struct Client {
 struct Server {
     Hub *hub;
     int listener, port;
+    double deaf_until; /* s on the clock: no file descriptor is free */
     const char *token;
     const uint8_t *page;
     size_t page_size;
@@ -369,7 +371,10 @@ static void welcome(Server *s)
 {
     int yes = 1;
     int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) return;
+    if (fd < 0) {
+        s->deaf_until = brio__seconds() + deaf_time; /* it stays in the listener's queue */
+        return;
+    }
     for (int i = 0; s->count == MAX_CLIENTS && i < s->count; i++)
         if (s->client[i]->id == 0) drop(s, i);
     Client *c = s->count < MAX_CLIENTS ? brio__calloc(1, sizeof *c) : NULL;
@@ -428,6 +433,7 @@ void server_poll(Server *s, int milliseconds)
                                            {.fd = s->hub->wake[0], .events = POLLIN}};
     char woken[256];
     int count = s->count;
+    if (brio__seconds() < s->deaf_until) wait[0].fd = -1;
     for (int i = 0; i < count; i++) {
         const Client *c = s->client[i];
         wait[i + 2] = (struct pollfd){.fd = c->fd, .events = POLLIN};
