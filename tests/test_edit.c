@@ -681,6 +681,53 @@ static BrioStatus edit_all(BrioSim *sim, const char *file)
     return brio_sim_restore(sim, file, &error);
 }
 
+/* Of one name, and of one pressure in two bodies: what is left keeps its own factor. A name that is
+ * not given is a new one. */
+static void forces_keep_their_factors(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = editing_sim(EDITING_FREE);
+    BrioError error = {0};
+    BrioForceDef wind, air;
+    BrioBuilder *b = begin(sim);
+    int third;
+    assert_int_equal(editing_add(b, "third", EDITING_SOLID, (double[3]){0, 2, 0}, &third, &error),
+                     BRIO_OK);
+    brio_default_force("constant", &wind, &error);
+    brio_default_force("pressure", &air, &error);
+    brio_force_set(&wind, "force", (double[3]){1, 0, 0}, &error);
+    brio_force_set(&air, "pressure", &(double){10}, &error);
+    wind.body_count = 1;
+    for (int i = 0; i < 3; i++) {
+        wind.name = i < 2 ? "wind" : NULL;
+        wind.bodies = &(int){i};
+        if (brio_builder_force(b, &wind, &error) != BRIO_OK) fail_msg("%s", error.message);
+    }
+    air.name = "air";
+    air.body_count = 2;
+    air.bodies = (int[]){0, third};
+    assert_int_equal(brio_builder_force(b, &air, &error), BRIO_OK);
+    commit(sim, b);
+    assert_int_equal(brio_system_forces(brio_sim_system(sim)), 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(brio_sim_set_force(sim, i, 2 + i, &error), BRIO_OK);
+    b = begin(sim);
+    assert_int_equal(brio_builder_remove_body(b, 0, &error), BRIO_OK);
+    wind.name = NULL;
+    wind.bodies = &(int){1};
+    if (brio_builder_force(b, &wind, &error) != BRIO_OK) fail_msg("%s", error.message);
+    commit(sim, b);
+    const double factors[] = {3, 4, 6, 1}; /* wind of `second` and of `third`, air of it, new */
+    const char *const names[] = {"wind", "force2", "air", "force3"};
+    const BrioSystem *s = brio_sim_system(sim);
+    assert_int_equal(brio_system_forces(s), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_true(sim->state->param[s->force[i].param] == factors[i]);
+        assert_string_equal(s->force[i].name, names[i]);
+    }
+    brio_sim_free(sim);
+}
+
 static void failing_allocator(void **unused)
 {
     (void)unused;
@@ -733,6 +780,7 @@ int main(void)
         cmocka_unit_test(broken_stitches),
         cmocka_unit_test(relaxing),
         cmocka_unit_test(constraints_go),
+        cmocka_unit_test(forces_keep_their_factors),
         cmocka_unit_test(failing_allocator),
         cmocka_unit_test(random_editing),
     };

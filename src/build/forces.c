@@ -161,13 +161,24 @@ static BrioStatus compile(BrioForce *force, const BrioForceDef *def, BrioError *
     return BRIO_OK;
 }
 
+/* "force0", ...: the first from the number of forces on that is free. */
+static void name_force(const BrioBuilder *b, char name[32])
+{
+    bool taken = true;
+    for (int number = b->force_count; taken; number++) {
+        snprintf(name, 32, "force%d", number);
+        taken = false;
+        for (int i = 0; i < b->force_count; i++) taken |= !strcmp(b->force[i].force.name, name);
+    }
+}
+
 static BrioStatus make_plan(const BrioBuilder *b, const BrioForceDef *def, BrioForcePlan *plan,
                             BrioError *error)
 {
     BrioForce *force = &plan->force;
     char name[32];
     bool complete = true;
-    snprintf(name, sizeof name, "force%d", b->force_count);
+    name_force(b, name);
     force->type = brio__force_type(def->type);
     force->name = brio__strdup(def->name ? def->name : name);
     force->function = def->function;
@@ -391,11 +402,14 @@ static BrioStatus check_closed(const BrioForce *force, const char *body, BrioErr
 }
 
 /* A copy of the force of a plan, without what it acts on. */
-static BrioStatus start_force(const BrioForce *from, BrioSystem *s, BrioForce **started)
+static BrioStatus start_force(const BrioForce *from, int plan, int body, BrioSystem *s,
+                              BrioForce **started)
 {
     bool complete = true;
     BrioForce *force = &s->force[s->force_count++];
     *force = *from;
+    force->plan = plan;
+    force->body = body;
     force->name = brio__strdup(from->name);
     force->formula =
         brio__copy_any(from->formula, from->formula_count, sizeof *from->formula, &complete);
@@ -451,14 +465,16 @@ static BrioStatus add_body(Work *w, const BrioForcePlan *plan, int body, BrioFor
 }
 
 /* Of a volume one force for each body, of all others one. */
-static BrioStatus add_force(Work *w, const BrioForcePlan *plan, BrioError *error)
+static BrioStatus add_force(Work *w, int number, BrioError *error)
 {
+    const BrioForcePlan *plan = &w->b->force[number];
     BrioForce *force = NULL;
     bool each = plan->force.type->volume != NULL;
     double total = 0;
     for (int body = 0; body < w->b->body_count; body++) {
         if (!acts_on(plan, body) || w->b->body[body].removed) continue;
-        if ((!force || each) && start_force(&plan->force, w->s, &force) != BRIO_OK)
+        if ((!force || each) &&
+            start_force(&plan->force, number, each ? body : -1, w->s, &force) != BRIO_OK)
             return brio__no_memory(error);
         BRIO_CHECK(add_body(w, plan, body, force, error));
     }
@@ -492,7 +508,7 @@ BrioStatus brio__build_forces(BrioBuilder *b, BrioSystem *s, BrioError *error)
     BrioStatus status = s->force && w.on && w.measure ? BRIO_OK : brio__no_memory(error);
     for (int i = 0; status == BRIO_OK && i < b->force_count; i++) {
         b->force_at_fault = i;
-        status = add_force(&w, &b->force[i], error);
+        status = add_force(&w, i, error);
     }
     if (status == BRIO_OK) b->force_at_fault = -1;
     brio__free(w.on);

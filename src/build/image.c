@@ -22,8 +22,8 @@ _Static_assert(sizeof(BrioScriptPlan) == 392, "... of BrioScriptPlan");
 _Static_assert(sizeof(BrioObstaclePlan) == 32, "... of BrioObstaclePlan");
 _Static_assert(sizeof(BrioPairPlan) == 24, "... of BrioPairPlan");
 _Static_assert(sizeof(BrioContactDef) == 72, "... of BrioContactDef");
-_Static_assert(sizeof(BrioForce) == 1040, "... of BrioForce");
-_Static_assert(sizeof(BrioForcePlan) == 1168, "... of BrioForcePlan");
+_Static_assert(sizeof(BrioForce) == 1048, "... of BrioForce");
+_Static_assert(sizeof(BrioForcePlan) == 1176, "... of BrioForcePlan");
 _Static_assert(sizeof(BrioBuilder) == 304, "... of BrioBuilder");
 #endif
 

@@ -64,7 +64,8 @@ struct BrioForce {
     int64_t vertex_count, triangle_count;
     int32_t *vertex, *triangle;
     double *weight;
-    bool kept;          /* it was there before the edit that made this system */
+    int plan, body;     /* its number among the builder's, and the body it is of; -1: several */
+    int kept;           /* 1 + `plan` before the edit that made this system; 0: it is new */
     double rest_volume; /* m3, initial; its sign is that of the triangles' orientation */
     BrioForceFunction *function;
     void *user;

@@ -43,7 +43,7 @@ static BrioStatus fill_plans(BrioSim *sim, BrioBuilder *b)
     }
     for (int64_t i = 0; i < b->attachment_count; i++) b->attachment[i].kept = i + 1;
     for (int i = 0; i < b->obstacle_count; i++) b->obstacle[i].kept = !b->obstacle[i].removed;
-    for (int i = 0; i < b->force_count; i++) b->force[i].force.kept = true;
+    for (int i = 0; i < b->force_count; i++) b->force[i].force.kept = i + 1;
     b->need = 0;
     for (int i = 0; i < b->body_count; i++) {
         const BrioMesh *mesh = b->body[i].mesh;
@@ -264,19 +264,15 @@ static void carry_attachments(const Carry *c)
     }
 }
 
-/* Forces keep their names, and of those of one name their order. */
+/* A force keeps its factor; of a volume there is one for each body. */
 static void carry_forces(const Carry *c)
 {
-    int at = 0;
-    for (int i = 0; i < c->to->force_count; i++) {
-        const BrioForce *force = &c->to->force[i];
-        if (!force->kept) continue;
-        int k = at;
-        while (k < c->from->force_count && strcmp(c->from->force[k].name, force->name)) k++;
-        if (k == c->from->force_count) continue;
-        c->state->param[force->param] = c->old->param[c->from->force[k].param];
-        at = k + 1;
-    }
+    for (int i = 0; i < c->to->force_count; i++)
+        for (int k = 0; k < c->from->force_count; k++) {
+            const BrioForce *force = &c->to->force[i], *before = &c->from->force[k];
+            if (before->plan == force->kept - 1 && before->body == force->body)
+                c->state->param[force->param] = c->old->param[before->param];
+        }
 }
 
 static void carry_hand(const Carry *c, BrioGrip *hand)
