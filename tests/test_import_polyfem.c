@@ -373,6 +373,11 @@ static const Case keywords[] = {
               "}, \"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 2, \"value\": [0, "
               "\"max(-t, -0.5)\", 0]}]"),
      0, NULL, "    script: {keys: [[0, 0, 0, 0], [0.5, 0, -0.5, 0], [1, 0, -0.5, 0]]}\n"},
+    /* which is weaker than obstacle_displacements */
+    {TOUCHING(CUBE ", " BALL(", " FAR ", \"surface_selection\": 2"),
+              "}, \"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 2, \"value\": [0, 0, "
+              "0]}], \"obstacle_displacements\": [{\"id\": 2, \"value\": [0, \"t\", 0]}]"),
+     0, NULL, "    script: {velocity: [0, 1, 0]}\n"},
     /* about the axis along z through (1, -3): a quarter turn a second */
     {TOUCHING(CUBE ", " BALL(", " FAR ", \"surface_selection\": 2"),
               "}, \"boundary_conditions\": {\"obstacle_displacements\": [{\"id\": 2, \"value\": "
