@@ -414,6 +414,8 @@ static const Case keywords[] = {
     {SCENE(CUBE, "\"input\": {\"data\": {\"state\": \"s.hdf5\"}},"), 1,
      "LOST: input: the scene starts", NULL},
     {SCENE(CUBE, "\"preset_problem\": {\"type\": \"Gravity\"},"), 1, "LOST: preset_problem", NULL},
+    {SCENE(CUBE, "\"patch\": [{\"op\": \"remove\", \"path\": \"/time\"}],"), 1,
+     "LOST: patch: changes", NULL},
     {SCENE(CUBE, "\"contacts\": {},"), 0, "\"contacts\" is not a known key of a scene; did", NULL},
 };
 
@@ -435,6 +437,36 @@ static void test_keywords(void **state)
         free(scene);
     }
     printf("%d keywords and their variants\n", (int)BRIO_COUNT(keywords));
+}
+
+/* Names of files from the folder that root_path names, which is from the folder of its document;
+ * that of a common document is stronger. */
+static void test_root_path(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *own, *common, *mesh;
+    } paths[] = {{"", "", "meshes/cube.msh"},
+                 {"\"root_path\": \"meshes\", ", "", "cube.msh"},
+                 {"", "\"root_path\": \"../meshes\", ", "cube.msh"},
+                 {"\"root_path\": \"nowhere\", ", "\"root_path\": \"../meshes\", ", "cube.msh"},
+                 {"", "\"root_path\": null, ", "meshes/cube.msh"}};
+    mkdir("shared", 0777);
+    for (size_t i = 0; i < BRIO_COUNT(paths); i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "{%s\"common\": \"shared/common.json\", \"geometry\": "
+                 "{\"mesh\": \"%s\"}}",
+                 paths[i].own, paths[i].mesh);
+        write_text("a.json", text);
+        snprintf(text, sizeof text, "{%s" MATERIAL ", " TIME "}", paths[i].common);
+        write_text("shared/common.json", text);
+        const Outcome *o = BRIO("import", "polyfem", "a.json", "--force");
+        if (o->code) fail_msg("%d: %s%s", (int)i, o->out, o->err);
+        char *scene = read_all("a.yaml", NULL);
+        assert_non_null(strstr(scene, "    mesh: \"meshes/cube.msh\"\n"));
+        free(scene);
+    }
 }
 
 /* Functions and rules of formulas, by a modulus. */
@@ -615,6 +647,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scenes),   cmocka_unit_test(test_formula_moves),
         cmocka_unit_test(test_keywords), cmocka_unit_test(test_extract),
-        cmocka_unit_test(test_formulas), cmocka_unit_test(test_wrong)};
+        cmocka_unit_test(test_formulas), cmocka_unit_test(test_root_path),
+        cmocka_unit_test(test_wrong)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);
 }
