@@ -311,6 +311,12 @@ static const Case keywords[] = {
      "interpolation: its meaning is unclear", NULL},
     {CONDITIONS("\"dirichlet_boundary\": [\"nodes.txt\"]"), 1,
      "dirichlet_boundary: tables of vertices are not taken", NULL},
+    {"{\"geometry\": " BODY(SIDE) ", " MATERIAL ",\n\"time\": {\"tend\": 10, \"dt\": 4e-5},\n"
+                                  "\"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 1, "
+                                  "\"value\": [0, \"max(-t, "
+                                  "-9)\", 0]}]}}",
+     1, "a.json:3: LOST: value: keys of 200000 steps are the maximum; the motion ends after 8 s",
+     "keys: [[0, 0, 0, 0], [8, 0, -8, 0]"},
     /* other conditions */
     {CONDITIONS("\"rhs\": [1, \"2*3\", 0]"), 0, NULL, "gravity: [-1, -6, 0]"},
     {CONDITIONS("\"rhs\": [0, \"t\", 0]"), 1, "rhs: it varies in space or time", NULL},
