@@ -288,6 +288,10 @@ static const Case keywords[] = {
          BODY("\"point_selection\": [{\"id\": 4, \"box\": [[-1, 0.4, -1], [1, 1, -0.4]]}]"),
          "\"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 4, \"value\": [0, 0, 0]}]},"),
      0, NULL, "      - vertices: [6, 7, 8]\n"},
+    {SCENE(BODY("\"surface_selection\": [{\"threshold\": -1, \"id_offset\": 10}]"),
+           "\"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 14, \"value\": [0, 0, "
+           "0]}]},"),
+     0, NULL, "      - vertices: [6, 7, 8, 15, 16, 17, 24, 25, 26]\n"},
     {SCENE(BODY("\"volume_selection\": [{\"id\": 1, \"axis\": \"x\", \"position\": 0}]"), ""), 1,
      "volume_selection: parts of one body have different ids", NULL},
     {SCENE(BODY("\"volume_selection\": {\"id_offset\": 3}"), ""), 0, NULL, "material0"},

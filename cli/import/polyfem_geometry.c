@@ -127,7 +127,9 @@ static BrioStatus take_selection(const Poly *p, const Selections *s, BrioNode *n
         BrioNode *offset = brio__node_get(node, "id_offset");
         out->kind = SELECT_SIDES;
         if (offset) BRIO_CHECK(brio__node_integer(offset, &out->id, p->error));
-        return take_radius(p, s, threshold, false, &out->radius);
+        BRIO_CHECK(take_radius(p, s, threshold, false, &out->radius));
+        if (out->radius < 0) out->radius = 1e-7 * p->length; /* the other code's own choice */
+        return BRIO_OK;
     }
     return brio__node_error(node, p->error,
                             "expected a selection: id with box, center, axis, "
