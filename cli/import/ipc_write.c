@@ -159,8 +159,10 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
     if (first < i) return; /* with the first of them */
     Chosen c = choose(s, from, to, true, f->taken, NULL, INT64_MAX);
     if (!c.count) {
-        import_note(f->r->report, h->line,
-                    "DBC: no vertex is in the box, or another DBC fixes all of them; left out");
+        import_note(
+            f->r->report, h->line,
+            "DBC: no vertex of the surface is in the box, or another DBC fixes all of them; "
+            "left out");
         return;
     }
     open_fix(f);
@@ -223,18 +225,33 @@ static void put_grip(Fixing *f, const Script *script, int i, const Way *way, con
     put_grip_motion(f->out, g, way, middle, pivot);
 }
 
+enum { WITHIN = 2 }; /* in `taken`: no vertex of the surface */
+
+/* Boundary conditions of boxes are of vertices of the surface only; those of scripts are of all. */
+static BrioStatus put_surface_holds(Fixing *f)
+{
+    BrioMesh *mesh = f->shape->mesh;
+    double low[3], high[3];
+    BRIO_CHECK(brio__mesh_surface(mesh, f->r->error));
+    memset(f->taken, WITHIN, (size_t)mesh->vertex_count);
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; i++) f->taken[mesh->triangle[i]] = 0;
+    import_box_of(mesh, low, high);
+    for (int i = 0; i < f->shape->holds; i++) put_hold(f, i, low, high);
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        if (f->taken[v] == WITHIN) f->taken[v] = 0;
+    return BRIO_OK;
+}
+
 static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *script,
                             const Way *way, const double box_low[3], const double box_high[3])
 {
-    double low[3], high[3];
     Fixing f = {.r = r, .out = out, .shape = s};
     f.taken = brio__calloc((size_t)s->mesh->vertex_count, 1);
     if (!f.taken) return ipc_no_memory(r);
-    import_box_of(s->mesh, low, high);
-    for (int i = 0; i < s->holds; i++) put_hold(&f, i, low, high);
+    BrioStatus status = s->holds ? put_surface_holds(&f) : BRIO_OK;
     for (int i = 0; i < script->grips; i++) put_grip(&f, script, i, way, box_low, box_high);
     brio__free(f.taken);
-    return BRIO_OK;
+    return status;
 }
 
 static void put_material(FILE *out, const Scene *s, const Shape *shape)
