@@ -82,6 +82,14 @@ static const Case scripts[] = {
      {"[16, 17, 18, 19, 20, 21, 22, 23, 40, 41, 42, 43, 44, 45, 46, 47, 64"}},
     {BAR("hangTopLeft"), 0, NULL, {"      - vertices: [64]\n      - vertices: [16]\n"}},
     {BAR("hangLeft"), 0, NULL, {LEFT}},
+    /* ends are those before all is turned; boxes are of what was turned */
+    {"rotateModel 0 0 1 90\n" BAR("hangLeft"), 0, NULL, {LEFT}},
+    {"rotateModel 0 0 1 90\n" BAR("stretch"),
+     0,
+     NULL,
+     {LEFT "        script: {velocity: [-0.1, 0, 0]}\n" RIGHT
+           "        script: {velocity: [0.1, 0, 0]}\n"}},
+    {"rotateModel 0 0 1 90\n" BAR("stand"), 0, NULL, {LEFT}},
     {BAR("stamp"), 0, NULL, {LEFT, "!script"}},
     {BAR("stampTopLeft"), 0, NULL, {"      - vertices: [16, 40, 64]\n"}},
     {BAR("stampBoth"), 0, NULL, {LEFT RIGHT}},
