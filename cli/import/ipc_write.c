@@ -538,12 +538,33 @@ static void put_materials(FILE *out, const Scene *s)
     }
 }
 
+/* A boundary condition acts in its own time range as far as that lies in the range of all. */
+static void limit_holds(Reader *r)
+{
+    const Scene *scene = r->scene;
+    for (int i = 0; i < scene->shapes; i++) {
+        Shape *s = &scene->shape[i];
+        int kept = 0;
+        for (int k = 0; k < s->holds; k++) {
+            Hold h = s->hold[k];
+            h.start = fmax(h.start, scene->hold_from);
+            h.end = fmin(h.end, scene->hold_to);
+            if (h.start < h.end)
+                s->hold[kept++] = h;
+            else
+                import_note(r->report, h.line, "DBC: its time range is empty; left out");
+        }
+        s->holds = kept;
+    }
+}
+
 BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
 {
     Scene *s = r->scene;
     double low[3], high[3];
     int bodies = 0, obstacles = 0;
     const Script *script = ipc_find_script(r);
+    limit_holds(r);
     BRIO_CHECK(ipc_place_all(r, script));
     ipc_apply_script(r, script);
     ipc_take_sequences(r);
