@@ -255,6 +255,15 @@ static const Case keywords[] = {
     {SCENE(BODY("\"unit\": \"mm\""), ""), 0, NULL, "{scale: 0.001, translate"},
     {SCENE(BODY("\"advanced\": {\"normalize_mesh\": true}"), ""), 0, NULL,
      "{scale: 1, translate: [0.5, 0.5, 0.5]}"},
+    /* the unit also scales what `dimensions` and `normalize_mesh` make; "" is none */
+    {SCENE(BODY("\"unit\": \"mm\", \"transformation\": {\"dimensions\": [2, 3, 4]}"), ""), 0, NULL,
+     "{scale: [0.002, 0.003, 0.004], translate"},
+    {SCENE(BODY("\"unit\": \"mm\", \"advanced\": {\"normalize_mesh\": true}"), ""), 0, NULL,
+     "{scale: 0.001, translate: [0.0005, 0.0005, 0.0005]}"},
+    {SCENE(BODY("\"unit\": \"\""), "\"units\": {\"length\": \"cm\"},"), 0, NULL,
+     "{scale: 0.01, translate"},
+    {TOUCHING(CUBE ", " BALL(", \"advanced\": {\"normalize_mesh\": true}, " FAR), ""), 0, NULL,
+     "{scale: 1, translate: [0, -3, 0]}"},
     {SCENE(BODY("\"n_refs\": 1"), ""), 0, "n_refs: brio takes the mesh as it is, not refined",
      NULL},
     {SCENE(BODY("\"colour\": 1"), ""), 0, "\"colour\" is not a known key of a geometry", NULL},
@@ -279,6 +288,10 @@ static const Case keywords[] = {
          BODY("\"point_selection\": [{\"id\": 4, \"box\": [[-1, 0.4, -1], [1, 1, -0.4]]}]"),
          "\"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 4, \"value\": [0, 0, 0]}]},"),
      0, NULL, "      - vertices: [6, 7, 8]\n"},
+    {SCENE(BODY("\"surface_selection\": [{\"threshold\": -1, \"id_offset\": 10}]"),
+           "\"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 14, \"value\": [0, 0, "
+           "0]}]},"),
+     0, NULL, "      - vertices: [6, 7, 8, 15, 16, 17, 24, 25, 26]\n"},
     {SCENE(BODY("\"volume_selection\": [{\"id\": 1, \"axis\": \"x\", \"position\": 0}]"), ""), 1,
      "volume_selection: parts of one body have different ids", NULL},
     {SCENE(BODY("\"volume_selection\": {\"id_offset\": 3}"), ""), 0, NULL, "material0"},
@@ -302,6 +315,12 @@ static const Case keywords[] = {
      "interpolation: its meaning is unclear", NULL},
     {CONDITIONS("\"dirichlet_boundary\": [\"nodes.txt\"]"), 1,
      "dirichlet_boundary: tables of vertices are not taken", NULL},
+    {"{\"geometry\": " BODY(SIDE) ", " MATERIAL ",\n\"time\": {\"tend\": 10, \"dt\": 4e-5},\n"
+                                  "\"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 1, "
+                                  "\"value\": [0, \"max(-t, "
+                                  "-9)\", 0]}]}}",
+     1, "a.json:3: LOST: value: keys of 200000 steps are the maximum; the motion ends after 8 s",
+     "keys: [[0, 0, 0, 0], [8, 0, -8, 0]"},
     /* other conditions */
     {CONDITIONS("\"rhs\": [1, \"2*3\", 0]"), 0, NULL, "gravity: [-1, -6, 0]"},
     {CONDITIONS("\"rhs\": [0, \"t\", 0]"), 1, "rhs: it varies in space or time", NULL},
@@ -364,6 +383,11 @@ static const Case keywords[] = {
               "}, \"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 2, \"value\": [0, "
               "\"max(-t, -0.5)\", 0]}]"),
      0, NULL, "    script: {keys: [[0, 0, 0, 0], [0.5, 0, -0.5, 0], [1, 0, -0.5, 0]]}\n"},
+    /* which is weaker than obstacle_displacements */
+    {TOUCHING(CUBE ", " BALL(", " FAR ", \"surface_selection\": 2"),
+              "}, \"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 2, \"value\": [0, 0, "
+              "0]}], \"obstacle_displacements\": [{\"id\": 2, \"value\": [0, \"t\", 0]}]"),
+     0, NULL, "    script: {velocity: [0, 1, 0]}\n"},
     /* about the axis along z through (1, -3): a quarter turn a second */
     {TOUCHING(CUBE ", " BALL(", " FAR ", \"surface_selection\": 2"),
               "}, \"boundary_conditions\": {\"obstacle_displacements\": [{\"id\": 2, \"value\": "
@@ -400,6 +424,8 @@ static const Case keywords[] = {
     {SCENE(CUBE, "\"input\": {\"data\": {\"state\": \"s.hdf5\"}},"), 1,
      "LOST: input: the scene starts", NULL},
     {SCENE(CUBE, "\"preset_problem\": {\"type\": \"Gravity\"},"), 1, "LOST: preset_problem", NULL},
+    {SCENE(CUBE, "\"patch\": [{\"op\": \"remove\", \"path\": \"/time\"}],"), 1,
+     "LOST: patch: changes", NULL},
     {SCENE(CUBE, "\"contacts\": {},"), 0, "\"contacts\" is not a known key of a scene; did", NULL},
 };
 
@@ -421,6 +447,36 @@ static void test_keywords(void **state)
         free(scene);
     }
     printf("%d keywords and their variants\n", (int)BRIO_COUNT(keywords));
+}
+
+/* Names of files from the folder that root_path names, which is from the folder of its document;
+ * that of a common document is stronger. */
+static void test_root_path(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *own, *common, *mesh;
+    } paths[] = {{"", "", "meshes/cube.msh"},
+                 {"\"root_path\": \"meshes\", ", "", "cube.msh"},
+                 {"", "\"root_path\": \"../meshes\", ", "cube.msh"},
+                 {"\"root_path\": \"nowhere\", ", "\"root_path\": \"../meshes\", ", "cube.msh"},
+                 {"", "\"root_path\": null, ", "meshes/cube.msh"}};
+    mkdir("shared", 0777);
+    for (size_t i = 0; i < BRIO_COUNT(paths); i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "{%s\"common\": \"shared/common.json\", \"geometry\": "
+                 "{\"mesh\": \"%s\"}}",
+                 paths[i].own, paths[i].mesh);
+        write_text("a.json", text);
+        snprintf(text, sizeof text, "{%s" MATERIAL ", " TIME "}", paths[i].common);
+        write_text("shared/common.json", text);
+        const Outcome *o = BRIO("import", "polyfem", "a.json", "--force");
+        if (o->code) fail_msg("%d: %s%s", (int)i, o->out, o->err);
+        char *scene = read_all("a.yaml", NULL);
+        assert_non_null(strstr(scene, "    mesh: \"meshes/cube.msh\"\n"));
+        free(scene);
+    }
 }
 
 /* Functions and rules of formulas, by a modulus. */
@@ -601,6 +657,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scenes),   cmocka_unit_test(test_formula_moves),
         cmocka_unit_test(test_keywords), cmocka_unit_test(test_extract),
-        cmocka_unit_test(test_formulas), cmocka_unit_test(test_wrong)};
+        cmocka_unit_test(test_formulas), cmocka_unit_test(test_root_path),
+        cmocka_unit_test(test_wrong)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

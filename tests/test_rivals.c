@@ -632,6 +632,33 @@ static void one_step_is_verlet(void **unused)
     assert_true(off < 1e-11); /* TOLERANCE: round-off of 240 steps */
 }
 
+/* Damping by mass slows all of a body that flies alike, exp(-alpha t); Heun's method for h/2 twice
+ * is of second order. */
+static void asynchronous_damping(void **unused)
+{
+    (void)unused;
+    double left[2];
+    for (int k = 0; k < 2; k++) {
+        double h = 0.05 / (1 + k);
+        BrioSim *sim = parse("time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: asynchronous\n"
+                             "damping: [{type: rayleigh, alpha: 2}]\nbodies:\n"
+                             "  - shape: {type: line, length: 1, cells: 4}\n    kind: springs\n"
+                             "    material: {type: hooke, k: 200, vertex_mass: 0.2}\n"
+                             "    velocity: {linear: [1, 2, 3]}\n",
+                             h);
+        double first = ledger(sim).total;
+        step(sim, 10 * (1 + k));
+        BrioLedger l = ledger(sim);
+        left[k] = sqrt(l.total / first);
+        assert_true(fabs(l.total + l.dissipated - first) < 1e-2 * first);
+        brio_sim_free(sim);
+    }
+    double off[2] = {left[0] - exp(-1), left[1] - exp(-1)};
+    print_message("asynchronous: %.6f of the velocity is left, exp(-1) = %.6f; order %.2f\n",
+                  left[1], exp(-1), log2(off[0] / off[1]));
+    assert_true(fabs(off[1]) < 1e-3 && fabs(log2(off[0] / off[1]) - 2) < 0.2);
+}
+
 /* A soft net above a plane, with an attachment that is 100000 times as stiff as the springs. */
 static BrioSim *uneven_net(const char *integrator, double h)
 {
@@ -905,6 +932,7 @@ int main(void)
         cmocka_unit_test(exponential_is_exact),
         cmocka_unit_test(exponential_rings),
         cmocka_unit_test(one_step_is_verlet),
+        cmocka_unit_test(asynchronous_damping),
         cmocka_unit_test(elements_have_their_steps),
         cmocka_unit_test(tets_have_their_steps),
         cmocka_unit_test(tets_follow_scripts),

@@ -250,9 +250,6 @@ static BrioStatus take_line(Reader *r)
     if (!strcmp(name, "DBCTimeRange")) {
         BRIO_CHECK(ipc_take_numbers(r, "two times", 2, v));
         s->hold_from = v[0], s->hold_to = v[1];
-        for (int i = 0; i < s->shapes; i++)
-            for (int k = 0; k < s->shape[i].holds; k++)
-                s->shape[i].hold[k].start = v[0], s->shape[i].hold[k].end = v[1];
         return BRIO_OK;
     }
     for (size_t i = 0; i < BRIO_COUNT(keywords); i++) {

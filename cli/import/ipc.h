@@ -41,6 +41,7 @@ typedef struct Shape {
     int holds;
     int count[3]; /* copies in a lattice */
     double step[3];
+    double along[4]; /* x before rotateModel: along[0..2].X + along[3] */
 } Shape;
 
 typedef struct Obstacle {
@@ -70,6 +71,7 @@ typedef struct Scene {
     /* by the diagonal of the solids: tol, and dhat and epsv unless `absolute` */
     double dhat, epsv, tol, friction;
     double hold_from, hold_to;
+    double ends[2];      /* of the box of everything along x, before rotateModel */
     double script_value; /* the first behind the script's name; NAN: none */
     bool gravity, self_collision, absolute;
 } Scene;
@@ -190,9 +192,12 @@ void ipc_apply_script(Reader *r, const Script *script);
 void ipc_grip_box(const Scene *s, const Grip *grip, const double low[3], const double high[3],
                   double from[3], double to[3]);
 bool ipc_inside(const double x[3], const double low[3], const double high[3]);
-/* The first or last vertex of all shapes in a box: its shape (-1: none), number and place. */
-int ipc_pick(const Scene *s, const double low[3], const double high[3], bool last, int64_t *vertex,
-             double x[3]);
+/* Whether vertex X of a shape is at the end along x that a grip is of, before rotateModel. */
+bool ipc_at_end(const Scene *s, const Grip *grip, const Shape *shape, const double *X);
+/* The first or last vertex of all shapes that a grip takes in a box: its shape (-1: none), number
+ * and place. */
+int ipc_pick(const Scene *s, const Grip *grip, const double low[3], const double high[3], bool last,
+             int64_t *vertex, double x[3]);
 /* The way of the script's grips; x is the place of the last vertex of the leading one. */
 void ipc_way(const Scene *s, const Script *script, const double x[3], Way *way);
 bool ipc_is_solid(const Shape *s);

@@ -87,6 +87,18 @@ static BrioStatus expand(Reader *r, bool all)
     return BRIO_OK;
 }
 
+/* What is at the ends along x before all is turned: the box reaches from `low` to `high`. */
+static void keep_ends(Scene *s, double low, double high)
+{
+    s->ends[0] = low;
+    s->ends[1] = high;
+    for (int i = 0; i < s->shapes; i++) {
+        Shape *shape = &s->shape[i];
+        for (int k = 0; k < 3; k++) shape->along[k] = shape->rotate[0][k] * shape->scale[k];
+        shape->along[3] = shape->translate[0];
+    }
+}
+
 BrioStatus ipc_place_all(Reader *r, const Script *script)
 {
     Scene *s = r->scene;
@@ -96,6 +108,7 @@ BrioStatus ipc_place_all(Reader *r, const Script *script)
         expand(r, s->rotate_degrees != 0 || script->grips || script->drives || script->apply));
     if (s->rotate_degrees != 0) {
         ipc_whole_box(s, false, low, high);
+        keep_ends(s, low[0], high[0]);
         import_turn(s->rotate_axis, s->rotate_degrees * PI / 180, all);
         for (int i = 0; i < s->shapes; i++) {
             Shape *shape = &s->shape[i];
@@ -127,8 +140,8 @@ void ipc_grip_box(const Scene *s, const Grip *grip, const double low[3], const d
 {
     for (int k = 0; k < 3; k++) {
         double size = high[k] - low[k], a = grip->low[k], b = grip->high[k];
-        if (grip->end < 0 && k == 0) b = s->handle;
-        if (grip->end > 0 && k == 0) a = 1 - s->handle;
+        if (s->rotate_degrees == 0 && grip->end < 0 && k == 0) b = s->handle;
+        if (s->rotate_degrees == 0 && grip->end > 0 && k == 0) a = 1 - s->handle;
         from[k] = a < 0 ? -1e300 : low[k] + a * size;
         to[k] = b > 1 ? 1e300 : low[k] + b * size;
     }
@@ -141,8 +154,16 @@ bool ipc_inside(const double x[3], const double low[3], const double high[3])
     return true;
 }
 
-int ipc_pick(const Scene *s, const double low[3], const double high[3], bool last, int64_t *vertex,
-             double x[3])
+bool ipc_at_end(const Scene *s, const Grip *grip, const Shape *shape, const double *X)
+{
+    if (!grip->end || s->rotate_degrees == 0) return true;
+    double x = shape->along[3], part = s->handle * (s->ends[1] - s->ends[0]);
+    for (int k = 0; k < 3; k++) x += shape->along[k] * X[k];
+    return grip->end < 0 ? x <= s->ends[0] + part : x >= s->ends[1] - part;
+}
+
+int ipc_pick(const Scene *s, const Grip *grip, const double low[3], const double high[3], bool last,
+             int64_t *vertex, double x[3])
 {
     int found = -1;
     for (int i = 0; i < s->shapes; i++) {
@@ -151,6 +172,7 @@ int ipc_pick(const Scene *s, const double low[3], const double high[3], bool las
             double y[3];
             ipc_place(shape, shape->mesh->x + 3 * v, y);
             if (!ipc_inside(y, low, high)) continue;
+            if (!ipc_at_end(s, grip, shape, shape->mesh->x + 3 * v)) continue;
             found = i;
             *vertex = v;
             memcpy(x, y, sizeof y);

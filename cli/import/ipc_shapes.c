@@ -167,7 +167,7 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
             if (shape->holds == MAX_HOLDS)
                 return ipc_fail(r, r->used - 1, "more than %d DBC of one shape", MAX_HOLDS);
             Hold *h = &shape->hold[shape->holds++];
-            *h = (Hold){.line = r->line, .start = r->scene->hold_from, .end = r->scene->hold_to};
+            *h = (Hold){.line = r->line, .end = INFINITY};
             BRIO_CHECK(
                 ipc_take_numbers(r, "two corners, a velocity and an angular velocity", 12, v));
             for (int k = 0; k < 3; k++)

@@ -12,19 +12,18 @@ typedef struct Chosen {
     double low[3], high[3], about[3];
 } Chosen;
 
-/* `relative`: the box is of the mesh before it is placed. Vertices in `taken` (unless NULL) are
+/* Without a grip the box is of the mesh before it is placed. Vertices in `taken` (unless NULL) are
  * held already; with a list, what it names is taken. */
-static Chosen choose(const Shape *s, const double low[3], const double high[3], bool relative,
-                     uint8_t *taken, FILE *list, int64_t max)
+static Chosen choose(const Scene *scene, const Shape *s, const double low[3], const double high[3],
+                     const Grip *grip, uint8_t *taken, FILE *list)
 {
     Chosen c = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
-    for (int64_t v = 0; v < s->mesh->vertex_count && c.count < max; v++) {
+    for (int64_t v = 0; v < s->mesh->vertex_count; v++) {
         const double *X = s->mesh->x + 3 * v;
         double x[3];
         ipc_place(s, X, x);
-        bool in = true;
-        for (int k = 0; k < 3; k++)
-            in &= (relative ? X : x)[k] >= low[k] && (relative ? X : x)[k] <= high[k];
+        bool in = ipc_inside(grip ? x : X, low, high);
+        in = in && (!grip || ipc_at_end(scene, grip, s, X));
         if (!in || (taken && taken[v])) continue;
         if (list) {
             fprintf(list, "%s%lld", c.count ? ", " : "", (long long)v);
@@ -40,11 +39,11 @@ static Chosen choose(const Shape *s, const double low[3], const double high[3], 
     return c;
 }
 
-static void put_chosen(FILE *out, const Shape *s, const double low[3], const double high[3],
-                       bool relative, uint8_t *taken, int64_t max)
+static void put_chosen(FILE *out, const Scene *scene, const Shape *s, const double low[3],
+                       const double high[3], const Grip *grip, uint8_t *taken)
 {
     fputs("      - vertices: [", out);
-    choose(s, low, high, relative, taken, out, max);
+    choose(scene, s, low, high, grip, taken, out);
     fputs("]\n", out);
 }
 
@@ -157,14 +156,17 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
         import_loss(f->r->report, h->line,
                     "DBC: a second motion of rotating vertices; brio uses the first only");
     if (first < i) return; /* with the first of them */
-    Chosen c = choose(s, from, to, true, f->taken, NULL, INT64_MAX);
+    const Scene *scene = f->r->scene;
+    Chosen c = choose(scene, s, from, to, NULL, f->taken, NULL);
     if (!c.count) {
-        import_note(f->r->report, h->line,
-                    "DBC: no vertex is in the box, or another DBC fixes all of them; left out");
+        import_note(
+            f->r->report, h->line,
+            "DBC: no vertex of the surface is in the box, or another DBC fixes all of them; "
+            "left out");
         return;
     }
     open_fix(f);
-    put_chosen(f->out, s, from, to, true, f->taken, INT64_MAX);
+    put_chosen(f->out, scene, s, from, to, NULL, f->taken);
     fputs("        ", f->out);
     if (same > 1 && !turning)
         put_keys(f->out, s, h, f->r->scene->end);
@@ -209,32 +211,47 @@ static void put_grip(Fixing *f, const Script *script, int i, const Way *way, con
     ipc_grip_box(scene, g, low, high, from, to);
     int owner = script->pick == PICK_ALL && g->bend == 0
                     ? -1
-                    : ipc_pick(scene, from, to, script->pick != PICK_FIRST, &vertex, pivot);
+                    : ipc_pick(scene, g, from, to, script->pick != PICK_FIRST, &vertex, pivot);
     if (script->pick != PICK_ALL) {
         if (owner < 0 || &scene->shape[owner] != f->shape || f->taken[vertex]) return;
         open_fix(f);
         fprintf(f->out, "      - vertices: [%lld]\n", (long long)vertex);
         f->taken[vertex] = 1;
     } else {
-        if (!choose(f->shape, from, to, false, f->taken, NULL, INT64_MAX).count) return;
+        if (!choose(scene, f->shape, from, to, g, f->taken, NULL).count) return;
         open_fix(f);
-        put_chosen(f->out, f->shape, from, to, false, f->taken, INT64_MAX);
+        put_chosen(f->out, scene, f->shape, from, to, g, f->taken);
     }
     put_grip_motion(f->out, g, way, middle, pivot);
+}
+
+enum { WITHIN = 2 }; /* in `taken`: no vertex of the surface */
+
+/* Boundary conditions of boxes are of vertices of the surface only; those of scripts are of all. */
+static BrioStatus put_surface_holds(Fixing *f)
+{
+    BrioMesh *mesh = f->shape->mesh;
+    double low[3], high[3];
+    BRIO_CHECK(brio__mesh_surface(mesh, f->r->error));
+    memset(f->taken, WITHIN, (size_t)mesh->vertex_count);
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; i++) f->taken[mesh->triangle[i]] = 0;
+    import_box_of(mesh, low, high);
+    for (int i = 0; i < f->shape->holds; i++) put_hold(f, i, low, high);
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        if (f->taken[v] == WITHIN) f->taken[v] = 0;
+    return BRIO_OK;
 }
 
 static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *script,
                             const Way *way, const double box_low[3], const double box_high[3])
 {
-    double low[3], high[3];
     Fixing f = {.r = r, .out = out, .shape = s};
     f.taken = brio__calloc((size_t)s->mesh->vertex_count, 1);
     if (!f.taken) return ipc_no_memory(r);
-    import_box_of(s->mesh, low, high);
-    for (int i = 0; i < s->holds; i++) put_hold(&f, i, low, high);
+    BrioStatus status = s->holds ? put_surface_holds(&f) : BRIO_OK;
     for (int i = 0; i < script->grips; i++) put_grip(&f, script, i, way, box_low, box_high);
     brio__free(f.taken);
-    return BRIO_OK;
+    return status;
 }
 
 static void put_material(FILE *out, const Scene *s, const Shape *shape)
@@ -262,7 +279,7 @@ static void find_way(Reader *r, const Script *script, const double low[3], const
     int64_t vertex;
     if (script->grips) {
         ipc_grip_box(s, &script->grip[script->lead], low, high, from, to);
-        ipc_pick(s, from, to, true, &vertex, x);
+        ipc_pick(s, &script->grip[script->lead], from, to, true, &vertex, x);
     }
     ipc_way(s, script, x, way);
     bool released = false;
@@ -306,7 +323,7 @@ static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Scr
         if (shape->thrown) {
             double from[3], to[3];
             import_box_of(shape->mesh, from, to);
-            Chosen all = choose(shape, from, to, true, NULL, NULL, INT64_MAX);
+            Chosen all = choose(s, shape, from, to, NULL, NULL, NULL);
             import_put3(out, "    velocity: {linear: ", shape->first);
             if (!import_is_zero(shape->first_angular)) {
                 import_put3(out, ", angular: ", shape->first_angular);
@@ -521,12 +538,33 @@ static void put_materials(FILE *out, const Scene *s)
     }
 }
 
+/* A boundary condition acts in its own time range as far as that lies in the range of all. */
+static void limit_holds(Reader *r)
+{
+    const Scene *scene = r->scene;
+    for (int i = 0; i < scene->shapes; i++) {
+        Shape *s = &scene->shape[i];
+        int kept = 0;
+        for (int k = 0; k < s->holds; k++) {
+            Hold h = s->hold[k];
+            h.start = fmax(h.start, scene->hold_from);
+            h.end = fmin(h.end, scene->hold_to);
+            if (h.start < h.end)
+                s->hold[kept++] = h;
+            else
+                import_note(r->report, h.line, "DBC: its time range is empty; left out");
+        }
+        s->holds = kept;
+    }
+}
+
 BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
 {
     Scene *s = r->scene;
     double low[3], high[3];
     int bodies = 0, obstacles = 0;
     const Script *script = ipc_find_script(r);
+    limit_holds(r);
     BRIO_CHECK(ipc_place_all(r, script));
     ipc_apply_script(r, script);
     ipc_take_sequences(r);

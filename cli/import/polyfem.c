@@ -288,6 +288,7 @@ static void read_rest(Poly *p)
                                        "units",
                                        "common",
                                        "root_path",
+                                       "patch",
                                        "space",
                                        "time",
                                        "contact",
@@ -327,23 +328,37 @@ static void read_rest(Poly *p)
         poly_loss(p, poly_first(value),
                   "input: the scene starts there from a state of the other program, and here from "
                   "rest");
+    value = poly_get(p->root, "patch");
+    if (value.count)
+        poly_loss(
+            p, poly_first(value),
+            "patch: changes of single values of a common document are not made; write them as "
+            "keys");
     value = poly_get(p->root, "preset_problem");
     if (value.count)
         poly_loss(p, poly_first(value), "preset_problem: brio has no problems with a name");
 }
 
+/* The folder of names of files: that of the document, or root_path from there. The last document
+ * behind it that has a root_path is stronger, which is from its own folder. */
+static void find_base(Poly *p)
+{
+    for (int i = 0; i < p->root.count; i++) {
+        const BrioNode *root = brio__node_get(p->document[i], "root_path");
+        bool given = root && root->kind == BRIO_NODE_SCALAR && root->text[0] && !is_null(root);
+        const char *name = given && root->file ? root->file : p->name, *slash = strrchr(name, '/');
+        if (!given && i > 0) continue;
+        snprintf(p->base, sizeof p->base, "%.*s", slash ? (int)(slash - name) + 1 : 2,
+                 slash ? name : "./");
+        size_t used = given && root->text[0] == '/' ? 0 : strlen(p->base);
+        if (given) snprintf(p->base + used, sizeof p->base - used, "%s/", root->text);
+    }
+}
+
 static BrioStatus read_all_of_it(Poly *p)
 {
     BRIO_CHECK(read_documents(p));
-    const char *slash = strrchr(p->name, '/');
-    snprintf(p->base, sizeof p->base, "%.*s", slash ? (int)(slash - p->name) + 1 : 2,
-             slash ? p->name : "./");
-    Value root = poly_get(p->root, "root_path");
-    const char *text = poly_text(root, "");
-    if (text[0]) {
-        size_t used = text[0] == '/' ? 0 : strlen(p->base);
-        snprintf(p->base + used, sizeof p->base - used, "%s/", text);
-    }
+    find_base(p);
     if (!poly_get(p->root, "geometry").count)
         return brio__node_error(p->document[0], p->error,
                                 "the scene has no \"geometry\": this is no scene of polyfem, or an "

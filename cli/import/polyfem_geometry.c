@@ -127,7 +127,9 @@ static BrioStatus take_selection(const Poly *p, const Selections *s, BrioNode *n
         BrioNode *offset = brio__node_get(node, "id_offset");
         out->kind = SELECT_SIDES;
         if (offset) BRIO_CHECK(brio__node_integer(offset, &out->id, p->error));
-        return take_radius(p, s, threshold, false, &out->radius);
+        BRIO_CHECK(take_radius(p, s, threshold, false, &out->radius));
+        if (out->radius < 0) out->radius = 1e-7 * p->length; /* the other code's own choice */
+        return BRIO_OK;
     }
     return brio__node_error(node, p->error,
                             "expected a selection: id with box, center, axis, "
@@ -331,7 +333,7 @@ static BrioStatus take_scale(Poly *p, Value map, const double extent[3], double 
         for (int k = 0; k < 3; k++) {
             /* a flat mesh has no extent to scale; its coordinate goes to 0 there */
             bool flat = extent[k] == 0;
-            scale[k] = flat ? unit : scale[k] * p->length / extent[k];
+            scale[k] = flat ? unit : scale[k] * unit / extent[k];
         }
     } else {
         node = poly_first(poly_get(map, "scale"));
@@ -360,16 +362,19 @@ static BrioStatus take_transformation(Poly *p, Geometry *g)
     char mode[32] = "xyz";
     poly_unknown(p, map, "transformation", keys, (int)BRIO_COUNT(keys));
     value = poly_get(entry, "unit");
-    if (value.count) BRIO_CHECK(poly_unit(p, poly_first(value), &unit));
+    const BrioNode *named = poly_first(value); /* "" is the default there: none */
+    if (named && !(named->kind == BRIO_NODE_SCALAR && !named->text[0]))
+        BRIO_CHECK(poly_unit(p, named, &unit));
     import_box_of(g->mesh, low, high);
     for (int k = 0; k < 3; k++) {
         extent[k] = high[k] - low[k];
         largest = fmax(largest, extent[k]);
     }
     value = poly_get(poly_get(entry, "advanced"), "normalize_mesh");
-    bool normal = poly_is_true(value, false) && largest > 0;
+    /* that of an obstacle is not looked at there */
+    bool normal = !g->obstacle && poly_is_true(value, false) && largest > 0;
     for (int k = 0; k < 3 && normal; k++) extent[k] /= largest;
-    BRIO_CHECK(take_scale(p, map, extent, normal ? p->length : unit, g->scale));
+    BRIO_CHECK(take_scale(p, map, extent, unit, g->scale));
     bool fitted = poly_get(map, "dimensions").count &&
                   poly_first(poly_get(map, "dimensions"))->kind == BRIO_NODE_LIST;
     value = poly_get(map, "rotation_mode");

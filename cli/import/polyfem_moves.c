@@ -9,6 +9,18 @@ enum { MAX_STEPS = 200000, MAX_KEYS = 1000000 };
 
 static int steps_of(const Poly *p) { return (int)fmin(ceil(p->end / p->h - 1e-9), MAX_STEPS); }
 
+/* Says when a formula of time goes on after its last key. */
+static void say_end(const Poly *p, const Quantity q[3])
+{
+    int steps = steps_of(p);
+    if (p->end / p->h - steps < 0.5) return;
+    for (int k = 0; k < 3; k++)
+        if (q[k].uses & FORMULA_T)
+            poly_loss(p, q[k].node,
+                      "value: keys of %d steps are the maximum; the motion ends after %g s here",
+                      steps, steps * p->h);
+}
+
 /* The script of what is moved by u(t) from x: a velocity if u is one, otherwise keys at the ends of
  * steps, without those on the line between their neighbours. */
 static void put_displacement(const Poly *p, const Quantity q[3], const double x[3],
@@ -21,12 +33,16 @@ static void put_displacement(const Poly *p, const Quantity q[3], const double x[
         end[k] = poly_evaluate(p, &q[k], x, steps * p->h);
         for (int i = 1; i <= steps; i++)
             size = fmax(size, fabs(poly_evaluate(p, &q[k], x, i * p->h)));
+        size = fmax(size, fabs(poly_evaluate(p, &q[k], x, p->end)));
     }
     if (size == 0) return;
     for (int i = 1; i <= steps && straight; i++)
         for (int k = 0; k < 3; k++)
             straight &=
                 fabs(poly_evaluate(p, &q[k], x, i * p->h) - end[k] * i / steps) < 1e-12 * size;
+    for (int k = 0; k < 3 && p->end > steps * p->h; k++) /* there are more steps */
+        straight &= fabs(poly_evaluate(p, &q[k], x, p->end) - end[k] * p->end / (steps * p->h)) <
+                    1e-9 * size;
     fprintf(p->out, "%sscript: {", indent);
     if (straight) {
         for (int k = 0; k < 3; k++) end[k] /= steps * p->h;
@@ -34,6 +50,7 @@ static void put_displacement(const Poly *p, const Quantity q[3], const double x[
         fputs("}\n", p->out);
         return;
     }
+    say_end(p, q);
     fputs("keys: [[0, 0, 0, 0]", p->out);
     for (int i = 1; i <= steps; i++) {
         double u[3], next[3], t = i * p->h;

@@ -438,7 +438,7 @@ static BrioStatus find_entry(Poly *p, const Geometry *g, const BrioNode *list, i
     return BRIO_OK;
 }
 
-/* How an obstacle moves: by obstacle_displacements, or by a boundary condition, which is stronger;
+/* How an obstacle moves: by a boundary condition, or by obstacle_displacements, which are stronger;
  * NULL: not at all. */
 static BrioStatus find_motion(Poly *p, const Geometry *g, int64_t *total, BrioNode **found)
 {
@@ -448,12 +448,13 @@ static BrioStatus find_motion(Poly *p, const Geometry *g, int64_t *total, BrioNo
     int entry;
     *found = NULL;
     if (g->surface_id < 0) return BRIO_OK;
+    BRIO_CHECK(find_entry(p, g, fixed, &entry));
+    if (entry >= 0) {
+        *found = fixed->child[entry];
+        total[entry]++;
+    }
     BRIO_CHECK(find_entry(p, g, moved, &entry));
     if (entry >= 0) *found = moved->child[entry];
-    BRIO_CHECK(find_entry(p, g, fixed, &entry));
-    if (entry < 0) return BRIO_OK;
-    *found = fixed->child[entry];
-    total[entry]++;
     return BRIO_OK;
 }
 

@@ -205,10 +205,10 @@ BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, do
 BRIO_API double brio_stepper_evaluate(BrioStepper *stepper, const double *q, double time,
                                       double *gradient, double *noise);
 /* f = -grad P(q) plus the forces of the damping models at (q, v), for explicit methods. `h` is the
- * step (models that compare poses look back by it); `weight` as above. */
+ * step (models that compare poses look back by it); `weight` as above. f must not be q or v. */
 BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const double *v,
                                  double time, double h, double weight, double *f);
-/* f = the damping forces alone. */
+/* f = the damping forces alone; f must not be q or v. */
 BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v,
                                          double h, double weight, double *f);
 /* Friction of the normal forces at the start of the step minus that of those which the solve of

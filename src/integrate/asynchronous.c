@@ -361,11 +361,12 @@ static void brake(const Course *c)
 {
     BrioStepper *s = c->s;
     double *first = brio_stepper_scratch(s, FIRST), *then = brio_stepper_scratch(s, THEN);
+    double *slower = brio_stepper_scratch(s, RATE);
     if (!brio_stepper_damped(s)) return;
     brio_stepper_damping_force(s, c->q, c->v, c->h, 0.25, first);
     brio_stepper_mass_solve(s, first, first);
-    brio_stepper_combine(s, 1, c->v, c->h / 2, first, then);
-    brio_stepper_damping_force(s, c->q, then, c->h, 0.25, then);
+    brio_stepper_combine(s, 1, c->v, c->h / 2, first, slower);
+    brio_stepper_damping_force(s, c->q, slower, c->h, 0.25, then);
     brio_stepper_mass_solve(s, then, then);
     brio_stepper_combine(s, 1, c->v, c->h / 4, first, c->v);
     brio_stepper_combine(s, 1, c->v, c->h / 4, then, c->v);
