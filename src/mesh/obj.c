@@ -191,7 +191,7 @@ static BrioStatus read_name(BrioScan *scan, Corners *c)
 static BrioStatus parse(BrioScan *scan, BrioDraft *draft, Corners *c)
 {
     BRIO_CHECK(brio__scan_ascii(scan));
-    scan->by_line = true;
+    scan->by_line = scan->joins = true;
     scan->stop = '/';
     int64_t total = count_vertices(*scan);
     while (brio__scan_next_line(scan)) {
