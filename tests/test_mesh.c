@@ -982,6 +982,9 @@ static const struct Wrong {
     {"a.mesh", MEDIT_VERTICES "Hexahedra\n1\n1 2 3 4 5 6 7 8 0\n", 10, 1,
      "the file has Hexahedra, which brio does not simulate; save the mesh with first-order "
      "tetrahedra and triangles"},
+    {"a.mesh", MEDIT_VERTICES "TetrahedraP4Ordering\n1\n1 2\nTetrahedraP4\n1\n", 13, 1,
+     "the file has TetrahedraP4, which brio does not simulate; save the mesh with first-order "
+     "tetrahedra and triangles"},
     {"a.mesh", MEDIT_VERTICES "Vertices\n1\n", 9, 1, "a second section \"Vertices\""},
     {"a.mesh", MEDIT_VERTICES "Tetrahedra\n2000\n1 2 3 4 0\n", 10, 1,
      "the number of tetrahedra is 2000, but only 11 bytes of the file are left, too few for so "
