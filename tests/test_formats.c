@@ -264,6 +264,11 @@ static void test_js(void **state)
                &mesh);
     assert_elements(mesh, 4, 1, 0, 0);
     brio_mesh_free(mesh);
+    parse_text("c.json",
+               "{\"cells\": [[0, 1, 2]],\n \"positions\": [[0, 0, 0], [1, 0, 0], [0, 1, 0]]}",
+               &mesh);
+    assert_elements(mesh, 3, 0, 1, 0);
+    brio_mesh_free(mesh);
 }
 
 /* ---- what is wrong ---------------------------------------------------------------------- */
