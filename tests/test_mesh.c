@@ -800,6 +800,16 @@ static void test_obj(void **state)
     assert_int_equal(mesh->edge_count, 3);
     assert_memory_equal(mesh->edge, ((int32_t[]){0, 1, 1, 2, 2, 3}), 6 * sizeof(int32_t));
     brio_mesh_free(mesh);
+    /* groups of one name are one, which a face without a name is not in */
+    mesh = read_text("b.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\ng hem\nf 2 3 1\ng top\nf 3 1 2\n"
+                              "o hem\nf 1 3 2\ng a\nf 2 1 3\ng top\nf 3 2 1\n");
+    assert_int_equal(mesh->faces->group_count, 3);
+    assert_string_equal(mesh->faces->group[0], "hem");
+    assert_string_equal(mesh->faces->group[1], "top");
+    assert_string_equal(mesh->faces->group[2], "a");
+    assert_memory_equal(mesh->faces->face_group, ((int32_t[]){-1, 0, 1, 0, 2, 1}),
+                        6 * sizeof(int32_t));
+    brio_mesh_free(mesh);
     /* a backslash joins lines in OBJ only, and not at the end of a comment */
     static const char *const files[][2] = {
         {"a.obj", "v 0 0 0 # C:\\a\\\nv 1 0 \\\r\n0\n# C:\\a\\\nv 0 1 0\nf 1 2 3\n"},
