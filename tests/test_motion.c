@@ -279,7 +279,7 @@ static void targets_of_glb_have_weights(void **state)
 }
 
 /* A bar of three vertices on two bones, of which the upper one bends: weights in bytes, joints in
- * bytes or shorts. The place of the mesh's own node does not count. */
+ * bytes or shorts, in one set or two. The place of the mesh's own node does not count. */
 static void skins_of_glb_bend(void **state)
 {
     (void)state;
@@ -291,13 +291,18 @@ static void skins_of_glb_bend(void **state)
                                    1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1, 0, 1};
     const float time[2] = {0, 1}, r = (float)sqrt(0.5), turn[8] = {0, 0, 0, 1, 0, 0, r, r};
     static const double share[3] = {0, 0.2, 1};
-    static const char rest[] =
+    static const char format[] =
         "\"nodes\":[{\"mesh\":0,\"skin\":0,\"translation\":[9,9,9]},{\"children\":[2]},"
         "{\"translation\":[0,1,0]}],\"skins\":[{\"joints\":[1,2],\"inverseBindMatrices\":3}],"
+        "\"animations\":[{\"samplers\":[{\"input\":4,\"output\":5}],"
+        "\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,\"path\":\"rotation\"}}]}],"
         "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"JOINTS_0\":1,"
-        "\"WEIGHTS_0\":2}}]}],\"animations\":[{\"samplers\":[{\"input\":4,\"output\":5}],"
-        "\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,\"path\":\"rotation\"}}]}]";
-    for (int wide = 0; wide < 2; wide++) {
+        "\"WEIGHTS_0\":2%s}}]}]";
+    /* the first set without its second joint, which is in the other set */
+    static const uint8_t first[12] = {255, 0, 0, 0, 204, 0, 0, 0, 255, 0, 0, 0};
+    static const uint8_t second[12] = {0, 0, 0, 0, 0, 51, 0, 0, 0, 0, 0, 0};
+    for (int kind = 0; kind < 3; kind++) {
+        bool wide = kind == 1, sets = kind == 2;
         uint16_t joint16[12], weight16[12];
         BrioSequence *s = NULL;
         BrioError error = {0};
@@ -310,11 +315,15 @@ static void skins_of_glb_bend(void **state)
             add_numbers(&m, weight16, sizeof weight16, 3, 5123, "VEC4", ",\"normalized\":true");
         } else {
             add_numbers(&m, joint, sizeof joint, 3, 5121, "VEC4", "");
-            add_numbers(&m, weight, sizeof weight, 3, 5121, "VEC4", ",\"normalized\":true");
+            add_numbers(&m, sets ? first : weight, sizeof weight, 3, 5121, "VEC4",
+                        ",\"normalized\":true");
         }
         add_numbers(&m, bind, sizeof bind, 2, 5126, "MAT4", "");
         add_numbers(&m, time, sizeof time, 2, 5126, "SCALAR", "");
         add_numbers(&m, turn, sizeof turn, 2, 5126, "VEC4", "");
+        add_numbers(&m, second, sizeof second, 3, 5121, "VEC4", ",\"normalized\":true");
+        char rest[1024];
+        snprintf(rest, sizeof rest, format, sets ? ",\"JOINTS_1\":1,\"WEIGHTS_1\":6" : "");
         if (parse_glb(&m, rest, 10, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
         assert_int_equal(s->vertex_count, 3);
         assert_int_equal(s->frame_count, 11);
