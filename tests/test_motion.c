@@ -278,6 +278,37 @@ static void targets_of_glb_have_weights(void **state)
     }
 }
 
+/* Five vertices as a list of triangles, a strip, a fan, and as points. */
+static void triangles_of_glb(void **state)
+{
+    (void)state;
+    static GlbFile m;
+    static const float X[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 2, 0};
+    static const struct {
+        int mode, count;
+        int32_t triangle[9];
+    } modes[] = {{4, 1, {0, 1, 2}},
+                 {5, 3, {0, 1, 2, 1, 3, 2, 2, 3, 4}},
+                 {6, 3, {1, 2, 0, 2, 3, 0, 3, 4, 0}},
+                 {0, 0, {0}}};
+    for (size_t i = 0; i < BRIO_COUNT(modes); i++) {
+        BrioSequence *s = NULL;
+        BrioError error = {0};
+        char rest[256];
+        m = (GlbFile){0};
+        add_numbers(&m, X, sizeof X, 5, 5126, "VEC3", "");
+        snprintf(rest, sizeof rest,
+                 "\"nodes\":[{\"mesh\":0}],\"meshes\":[{\"primitives\":[{\"attributes\":{"
+                 "\"POSITION\":0},\"mode\":%d}]}]",
+                 modes[i].mode);
+        if (parse_glb(&m, rest, 24, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
+        assert_int_equal(s->triangle_count, modes[i].count);
+        for (int k = 0; k < 3 * modes[i].count; k++)
+            assert_int_equal(s->triangle[k], modes[i].triangle[k]);
+        brio_sequence_free(s);
+    }
+}
+
 /* A bar of three vertices on two bones, of which the upper one bends: weights in bytes, joints in
  * bytes or shorts, in one set or two. The place of the mesh's own node does not count. */
 static void skins_of_glb_bend(void **state)
@@ -911,6 +942,7 @@ int main(void)
         cmocka_unit_test(targets_of_glb_have_weights),
         cmocka_unit_test(formulas_begin_and_end),
         cmocka_unit_test(nodes_of_glb_move),
+        cmocka_unit_test(triangles_of_glb),
         cmocka_unit_test(skins_of_glb_bend),
         cmocka_unit_test(bad_files_get_a_sentence),
         cmocka_unit_test(scripts_move_as_said),

@@ -365,14 +365,29 @@ static BrioStatus read_skin(Glb *g, int32_t attributes, Piece *p)
     return BRIO_OK;
 }
 
+enum { LIST = 4, STRIP, FAN };
+
+/* Where corner k of all triangles stands among the corners of a primitive. Every second triangle of
+ * a strip is turned. */
+static int64_t corner_at(int64_t mode, int64_t k)
+{
+    int64_t t = k / 3, c = k % 3;
+    if (mode == STRIP) return t + (t % 2 && c ? 3 - c : c);
+    if (mode == FAN) return c < 2 ? t + 1 + c : 0;
+    return k;
+}
+
+/* Points and lines have none. */
 static BrioStatus add_triangles(Glb *g, int32_t primitive, const Piece *p, BrioSequence *s)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t mode = brio__gltf_get(j, primitive, "mode");
-    if (mode && brio__gltf_index(j, mode) != 4) return BRIO_OK;
+    int32_t given = brio__gltf_get(j, primitive, "mode");
+    int64_t mode = given ? brio__gltf_index(j, given) : LIST;
+    if (mode < LIST || mode > FAN) return BRIO_OK;
     Numbers index = {0};
     BrioStatus status = read_named(g, primitive, "indices", 1, &index);
-    int64_t corners = index.value ? index.count : p->base.count, more = corners / 3;
+    int64_t corners = index.value ? index.count : p->base.count;
+    int64_t more = mode == LIST ? corners / 3 : BRIO_MAX(corners - 2, (int64_t)0);
     int32_t *grown = status == BRIO_OK
                          ? brio__realloc(s->triangle, 3 * (size_t)s->triangle_count,
                                          3 * (size_t)(s->triangle_count + more) + 1, sizeof *grown)
@@ -380,7 +395,8 @@ static BrioStatus add_triangles(Glb *g, int32_t primitive, const Piece *p, BrioS
     if (status == BRIO_OK && !grown) status = brio__no_memory(g->error);
     if (grown) s->triangle = grown;
     for (int64_t k = 0; status == BRIO_OK && k < 3 * more; k++) {
-        double corner = index.value ? index.value[k] : (double)k;
+        int64_t at = corner_at(mode, k);
+        double corner = index.value ? index.value[at] : (double)at;
         if (!(corner >= 0 && corner < (double)p->base.count)) status = bad(g, "triangle", k / 3);
         if (status == BRIO_OK)
             s->triangle[3 * s->triangle_count + k] = (int32_t)(p->first + (int64_t)corner);
