@@ -113,6 +113,10 @@ static void files_are_read(void **state)
     t = read_one("k.csv", 24, 0);
     assert_int_equal(t->pose_count, 2);
     brio_sequence_free(t);
+    write_text("mark.csv", "\xef\xbb\xbft;x;y;z\r\n0;1;2;3\r\n1;2;3;4.5"); /* as spreadsheets do */
+    t = read_one("mark.csv", 24, 0);
+    assert_true(t->pose_count == 2 && t->pose[1] == 1 && t->pose[BRIO_POSE_NUMBERS + 3] == 4.5);
+    brio_sequence_free(t);
 }
 
 /* What brio writes as glTF comes back. */
@@ -403,6 +407,7 @@ static void bad_files_get_a_sentence(void **state)
                   {"0,1,2,3\n0,1,2\n", "this row has 3 numbers"},
                   {"0,1,x,3\n", "expected a finite number"},
                   {"0,1,2,3\n0,1,2,3\n1,2,3,4\n", "not a multiple"},
+                  {"t;x;y;z\n0,0;0,1;1,2;0,3\n", "this row has commas and semicolons"},
                   {"0,0,0,0,0,0,0,0\n", "quaternion"},
                   {"1,0,0,0,1,0,0,0\n0,0,0,0,1,0,0,0\n", "must rise"}};
     for (size_t i = 0; i < BRIO_COUNT(tables); i++) {
