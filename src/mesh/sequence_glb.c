@@ -63,7 +63,7 @@ typedef struct Glb {
     int64_t node_count;
     Node *node;
     int64_t *order; /* parents before children */
-    int64_t piece_count, channel_count;
+    int64_t piece_count, piece_room, channel_count, triangle_room;
     Piece *piece;
     Channel *channel;
     BrioError *error;
@@ -388,12 +388,13 @@ static BrioStatus add_triangles(Glb *g, int32_t primitive, const Piece *p, BrioS
     BrioStatus status = read_named(g, primitive, "indices", 1, &index);
     int64_t corners = index.value ? index.count : p->base.count;
     int64_t more = mode == LIST ? corners / 3 : BRIO_MAX(corners - 2, (int64_t)0);
-    int32_t *grown = status == BRIO_OK
-                         ? brio__realloc(s->triangle, 3 * (size_t)s->triangle_count,
-                                         3 * (size_t)(s->triangle_count + more) + 1, sizeof *grown)
-                         : NULL;
-    if (status == BRIO_OK && !grown) status = brio__no_memory(g->error);
-    if (grown) s->triangle = grown;
+    if (status == BRIO_OK && s->triangle_count + more > g->triangle_room) {
+        int64_t room = 2 * (s->triangle_count + more);
+        int32_t *grown = brio__realloc(s->triangle, 3 * (size_t)s->triangle_count, 3 * (size_t)room,
+                                       sizeof *grown);
+        if (!grown) status = brio__no_memory(g->error);
+        if (grown) s->triangle = grown, g->triangle_room = room;
+    }
     for (int64_t k = 0; status == BRIO_OK && k < 3 * more; k++) {
         int64_t at = corner_at(mode, k);
         double corner = index.value ? index.value[at] : (double)at;
@@ -417,11 +418,15 @@ static BrioStatus add_pieces(Glb *g, int64_t node, BrioSequence *s)
     int32_t value = brio__gltf_count(j, list) ? j->value[list].first : 0;
     for (; value; value = j->value[value].next) {
         int32_t attributes = brio__gltf_get(j, value, "attributes");
-        Piece *grown = brio__realloc(g->piece, (size_t)g->piece_count, (size_t)g->piece_count + 1,
-                                     sizeof *grown);
-        if (!grown) return brio__no_memory(g->error);
-        g->piece = grown;
-        Piece *p = &grown[g->piece_count++];
+        if (g->piece_count == g->piece_room) {
+            int64_t room = 2 * g->piece_count + 16;
+            Piece *grown =
+                brio__realloc(g->piece, (size_t)g->piece_count, (size_t)room, sizeof *grown);
+            if (!grown) return brio__no_memory(g->error);
+            g->piece = grown;
+            g->piece_room = room;
+        }
+        Piece *p = &g->piece[g->piece_count++];
         *p = (Piece){.node = node, .skin = g->node[node].skin, .first = s->vertex_count};
         BRIO_CHECK(read_named(g, attributes, "POSITION", 3, &p->base));
         if (!p->base.value) return bad(g, "mesh", g->node[node].mesh);
