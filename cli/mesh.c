@@ -204,17 +204,6 @@ static int info(const Given *g)
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-/* The name of the other file of a pair. */
-static char *second_name(const char *name, const char *extension)
-{
-    size_t stem = (size_t)(strrchr(name, '.') - name);
-    char *other = brio__alloc(stem + strlen(extension) + 1, 1);
-    if (!other) return NULL;
-    memcpy(other, name, stem);
-    strcpy(other + stem, extension);
-    return other;
-}
-
 static int write_one(const Given *g, const char *name, const BrioMesh *mesh, bool ascii,
                      void (*write)(const BrioMesh *, bool, FILE *))
 {
@@ -240,7 +229,7 @@ static int write_mesh(const Given *g, const char *name, BrioMesh *mesh)
         return say_error(&error, EXIT_USAGE);
     }
     bool ascii = g->ascii || !w->has_binary;
-    char *other = w->second ? second_name(name, w->second) : NULL;
+    char *other = w->second ? brio__mesh_partner(name, w->second) : NULL;
     if (w->second && !other) return usage_error(&command_mesh, "out of memory");
     if (other && !g->force && access(other, F_OK) == 0) {
         usage_error(&command_mesh, "%s already exists: give another name, or --force to replace it",

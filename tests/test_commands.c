@@ -121,6 +121,13 @@ static void capitals(void **state)
     const Outcome *o = BRIO("check", "TET.OBJ");
     assert_string_equal(o->err, "");
     assert_int_equal(o->code, 0);
+    /* of TetGen's pair, both */
+    write_text("solid.mesh",
+               "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 "
+               "0 0\n0 0 1 0\nTetrahedra\n1\n1 2 3 4 0\nEnd\n");
+    assert_int_equal(BRIO("mesh", "convert", "solid.mesh", "PAIR.NODE")->code, 0);
+    assert_int_equal(access("PAIR.ELE", F_OK), 0);
+    assert_int_equal(BRIO("mesh", "info", "PAIR.NODE")->code, 0);
 }
 
 /* A proof of a run with steps of brio's choice tells how far it is by the end of the run. */
