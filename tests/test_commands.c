@@ -130,6 +130,18 @@ static void capitals(void **state)
     assert_int_equal(BRIO("mesh", "info", "PAIR.NODE")->code, 0);
 }
 
+/* What no format holds is rejected, and what one does not hold is said. */
+static void conversions(void **state)
+{
+    (void)state;
+    write_text("cloud.pt", "v 0 0 0\nv 1 0 0\n");
+    const Outcome *o = BRIO("mesh", "convert", "cloud.pt", "cloud.vtk");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(
+        o->err, "cloud.vtk: the mesh has points alone; brio writes tets, triangles and lines\n");
+    assert_int_equal(access("cloud.vtk", F_OK), -1);
+}
+
 /* A proof of a run with steps of brio's choice tells how far it is by the end of the run. */
 static void progress_of_a_proof(void **state)
 {
@@ -145,9 +157,13 @@ static void progress_of_a_proof(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_streams),  cmocka_unit_test(full_output),
-        cmocka_unit_test(narrow_terminal), cmocka_unit_test(places_of_results),
-        cmocka_unit_test(capitals),        cmocka_unit_test(progress_of_a_proof),
+        cmocka_unit_test(closed_streams),
+        cmocka_unit_test(full_output),
+        cmocka_unit_test(narrow_terminal),
+        cmocka_unit_test(places_of_results),
+        cmocka_unit_test(capitals),
+        cmocka_unit_test(conversions),
+        cmocka_unit_test(progress_of_a_proof),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

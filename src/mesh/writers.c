@@ -145,6 +145,9 @@ BrioStatus brio__mesh_fit(const BrioMeshWriter *writer, BrioMesh *mesh, char *no
 {
     int64_t tets = mesh->tet_count, vertices = mesh->vertex_count;
     note[0] = 0;
+    if (!tets && !mesh->triangle_count && !mesh->edge_count)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "the mesh has points alone; brio writes tets, triangles and lines");
     if (tets && !writer->tets) {
         BRIO_CHECK(brio__mesh_surface(mesh, error));
         mesh->tet_count = 0;
