@@ -140,6 +140,12 @@ static void conversions(void **state)
     assert_string_equal(
         o->err, "cloud.vtk: the mesh has points alone; brio writes tets, triangles and lines\n");
     assert_int_equal(access("cloud.vtk", F_OK), -1);
+    write_text("square.obj",
+               "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\ng lid\nf 1/1 2/1 3/1 4/1\n");
+    o = BRIO("mesh", "convert", "square.obj", "square.stl", "--ascii");
+    assert_string_equal(o->out,
+                        "square.stl: 4 vertices, 2 triangles\n  brio does not write texture "
+                        "coordinates, groups: left out\n");
 }
 
 /* A proof of a run with steps of brio's choice tells how far it is by the end of the run. */
