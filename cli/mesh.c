@@ -214,16 +214,25 @@ static int write_one(const Given *g, const char *name, const BrioMesh *mesh, boo
     return finish_file(&command_mesh, &result, BRIO_OK);
 }
 
+/* The format of a result, and whether it can be as the options say: to be asked before the work. */
+static int find_writer(const Given *g, const char *name, const BrioMeshWriter **writer)
+{
+    BrioError error = {0};
+    if (brio__mesh_writer(name, writer, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    const BrioMeshWriter *w = *writer;
+    if (g->ascii && !w->has_ascii)
+        return usage_error(&command_mesh, "%s is never text", w->extension);
+    if (g->binary && !w->has_binary)
+        return usage_error(&command_mesh, "%s is always text: leave --binary out", w->extension);
+    return EXIT_DONE;
+}
+
 static int write_mesh(const Given *g, const char *name, BrioMesh *mesh)
 {
     const BrioMeshWriter *w;
     BrioError error = {0};
     char note[320];
-    if (brio__mesh_writer(name, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
-    if (g->ascii && !w->has_ascii)
-        return usage_error(&command_mesh, "%s is never text", w->extension);
-    if (g->binary && !w->has_binary)
-        return usage_error(&command_mesh, "%s is always text: leave --binary out", w->extension);
+    if (find_writer(g, name, &w) != EXIT_DONE) return EXIT_USAGE;
     if (brio__mesh_fit(w, mesh, note, sizeof note, &error) != BRIO_OK) {
         if (!error.file[0]) snprintf(error.file, sizeof error.file, "%s", name);
         return say_error(&error, EXIT_USAGE);
@@ -340,7 +349,7 @@ static int repair(const Given *g)
     int64_t twice;
     if (g->words != 2 || !g->out)
         return usage_error(&command_mesh, "which mesh, and where to? brio mesh repair IN -o OUT");
-    if (brio__mesh_writer(g->out, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (find_writer(g, g->out, &w) != EXIT_DONE) return EXIT_USAGE;
     if (!g->force && access(g->out, F_OK) == 0)
         return usage_error(&command_mesh,
                            "%s already exists: give another name, or --force to replace it",
@@ -400,7 +409,7 @@ static int tetrahedralise(const Given *g)
         return usage_error(
             &command_mesh,
             "which surface, and where to? brio mesh tetrahedralise SURFACE -o BODY.msh");
-    if (brio__mesh_writer(g->out, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (find_writer(g, g->out, &w) != EXIT_DONE) return EXIT_USAGE;
     if (!w->tets)
         return usage_error(&command_mesh,
                            "%s cannot store tets: use .msh, .mesh, .vtk, .vtu or "

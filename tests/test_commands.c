@@ -148,6 +148,18 @@ static void conversions(void **state)
                         "coordinates, groups: left out\n");
 }
 
+/* What the format of the result cannot be is said before a mesh is read. */
+static void wrong_results(void **state)
+{
+    (void)state;
+    static const char *const tasks[] = {"repair", "tetrahedralise"};
+    for (int i = 0; i < 2; i++) {
+        const Outcome *o = BRIO("mesh", tasks[i], "none.obj", "-o", "x.mesh", "--binary");
+        assert_int_equal(o->code, 2);
+        assert_non_null(strstr(o->err, ".mesh is always text: leave --binary out"));
+    }
+}
+
 /* A proof of a run with steps of brio's choice tells how far it is by the end of the run. */
 static void progress_of_a_proof(void **state)
 {
@@ -163,13 +175,10 @@ static void progress_of_a_proof(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_streams),
-        cmocka_unit_test(full_output),
-        cmocka_unit_test(narrow_terminal),
-        cmocka_unit_test(places_of_results),
-        cmocka_unit_test(capitals),
-        cmocka_unit_test(conversions),
-        cmocka_unit_test(progress_of_a_proof),
+        cmocka_unit_test(closed_streams),  cmocka_unit_test(full_output),
+        cmocka_unit_test(narrow_terminal), cmocka_unit_test(places_of_results),
+        cmocka_unit_test(capitals),        cmocka_unit_test(conversions),
+        cmocka_unit_test(wrong_results),   cmocka_unit_test(progress_of_a_proof),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
