@@ -204,17 +204,6 @@ static int info(const Given *g)
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-/* The name of the other file of a pair. */
-static char *second_name(const char *name, const char *extension)
-{
-    size_t stem = (size_t)(strrchr(name, '.') - name);
-    char *other = brio__alloc(stem + strlen(extension) + 1, 1);
-    if (!other) return NULL;
-    memcpy(other, name, stem);
-    strcpy(other + stem, extension);
-    return other;
-}
-
 static int write_one(const Given *g, const char *name, const BrioMesh *mesh, bool ascii,
                      void (*write)(const BrioMesh *, bool, FILE *))
 {
@@ -225,22 +214,31 @@ static int write_one(const Given *g, const char *name, const BrioMesh *mesh, boo
     return finish_file(&command_mesh, &result, BRIO_OK);
 }
 
+/* The format of a result, and whether it can be as the options say: to be asked before the work. */
+static int find_writer(const Given *g, const char *name, const BrioMeshWriter **writer)
+{
+    BrioError error = {0};
+    if (brio__mesh_writer(name, writer, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    const BrioMeshWriter *w = *writer;
+    if (g->ascii && !w->has_ascii)
+        return usage_error(&command_mesh, "%s is never text", w->extension);
+    if (g->binary && !w->has_binary)
+        return usage_error(&command_mesh, "%s is always text: leave --binary out", w->extension);
+    return EXIT_DONE;
+}
+
 static int write_mesh(const Given *g, const char *name, BrioMesh *mesh)
 {
     const BrioMeshWriter *w;
     BrioError error = {0};
     char note[320];
-    if (brio__mesh_writer(name, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
-    if (g->ascii && !w->has_ascii)
-        return usage_error(&command_mesh, "%s is never text", w->extension);
-    if (g->binary && !w->has_binary)
-        return usage_error(&command_mesh, "%s is always text: leave --binary out", w->extension);
+    if (find_writer(g, name, &w) != EXIT_DONE) return EXIT_USAGE;
     if (brio__mesh_fit(w, mesh, note, sizeof note, &error) != BRIO_OK) {
         if (!error.file[0]) snprintf(error.file, sizeof error.file, "%s", name);
         return say_error(&error, EXIT_USAGE);
     }
     bool ascii = g->ascii || !w->has_binary;
-    char *other = w->second ? second_name(name, w->second) : NULL;
+    char *other = w->second ? brio__mesh_partner(name, w->second) : NULL;
     if (w->second && !other) return usage_error(&command_mesh, "out of memory");
     if (other && !g->force && access(other, F_OK) == 0) {
         usage_error(&command_mesh, "%s already exists: give another name, or --force to replace it",
@@ -351,7 +349,7 @@ static int repair(const Given *g)
     int64_t twice;
     if (g->words != 2 || !g->out)
         return usage_error(&command_mesh, "which mesh, and where to? brio mesh repair IN -o OUT");
-    if (brio__mesh_writer(g->out, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (find_writer(g, g->out, &w) != EXIT_DONE) return EXIT_USAGE;
     if (!g->force && access(g->out, F_OK) == 0)
         return usage_error(&command_mesh,
                            "%s already exists: give another name, or --force to replace it",
@@ -411,7 +409,7 @@ static int tetrahedralise(const Given *g)
         return usage_error(
             &command_mesh,
             "which surface, and where to? brio mesh tetrahedralise SURFACE -o BODY.msh");
-    if (brio__mesh_writer(g->out, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (find_writer(g, g->out, &w) != EXIT_DONE) return EXIT_USAGE;
     if (!w->tets)
         return usage_error(&command_mesh,
                            "%s cannot store tets: use .msh, .mesh, .vtk, .vtu or "
@@ -560,8 +558,8 @@ const Command command_mesh = {
              "elements' quality (the mean ratio: 1 is regular, 0 flat); lines that start with ! "
              "are findings: inverted or flat elements, open or branching edges, triangles with "
              "inconsistent orientation, self-intersections of the surface (exact arithmetic).\n"
-             "convert keeps everything that the other format can store and says what it left out. "
-             "A solid in a surface format becomes its surface.\n"
+             "convert keeps the vertices, tets, triangles and lines that the other format can "
+             "store and says what it left out. A solid in a surface format becomes its surface.\n"
              "repair merges vertices at the same place and removes degenerate elements, "
              "duplicate elements and vertices without elements. It orients triangles "
              "consistently, closed components outward. It then moves vertices, as little as it "

@@ -121,6 +121,43 @@ static void capitals(void **state)
     const Outcome *o = BRIO("check", "TET.OBJ");
     assert_string_equal(o->err, "");
     assert_int_equal(o->code, 0);
+    /* of TetGen's pair, both */
+    write_text("solid.mesh",
+               "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 "
+               "0 0\n0 0 1 0\nTetrahedra\n1\n1 2 3 4 0\nEnd\n");
+    assert_int_equal(BRIO("mesh", "convert", "solid.mesh", "PAIR.NODE")->code, 0);
+    assert_int_equal(access("PAIR.ELE", F_OK), 0);
+    assert_int_equal(BRIO("mesh", "info", "PAIR.NODE")->code, 0);
+}
+
+/* What no format holds is rejected, and what one does not hold is said. */
+static void conversions(void **state)
+{
+    (void)state;
+    write_text("cloud.pt", "v 0 0 0\nv 1 0 0\n");
+    const Outcome *o = BRIO("mesh", "convert", "cloud.pt", "cloud.vtk");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(
+        o->err, "cloud.vtk: the mesh has points alone; brio writes tets, triangles and lines\n");
+    assert_int_equal(access("cloud.vtk", F_OK), -1);
+    write_text("square.obj",
+               "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\ng lid\nf 1/1 2/1 3/1 4/1\n");
+    o = BRIO("mesh", "convert", "square.obj", "square.stl", "--ascii");
+    assert_string_equal(o->out,
+                        "square.stl: 4 vertices, 2 triangles\n  brio does not write texture "
+                        "coordinates, groups: left out\n");
+}
+
+/* What the format of the result cannot be is said before a mesh is read. */
+static void wrong_results(void **state)
+{
+    (void)state;
+    static const char *const tasks[] = {"repair", "tetrahedralise"};
+    for (int i = 0; i < 2; i++) {
+        const Outcome *o = BRIO("mesh", tasks[i], "none.obj", "-o", "x.mesh", "--binary");
+        assert_int_equal(o->code, 2);
+        assert_non_null(strstr(o->err, ".mesh is always text: leave --binary out"));
+    }
 }
 
 /* A proof of a run with steps of brio's choice tells how far it is by the end of the run. */
@@ -140,7 +177,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_streams),  cmocka_unit_test(full_output),
         cmocka_unit_test(narrow_terminal), cmocka_unit_test(places_of_results),
-        cmocka_unit_test(capitals),        cmocka_unit_test(progress_of_a_proof),
+        cmocka_unit_test(capitals),        cmocka_unit_test(conversions),
+        cmocka_unit_test(wrong_results),   cmocka_unit_test(progress_of_a_proof),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

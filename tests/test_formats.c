@@ -143,6 +143,15 @@ static void test_vtk(void **state)
                    (int32_t[]){0, 1, 2, 0, 1, 3, 0, 3, 2, 0, 1, 3, 0, 3, 2, 0, 1, 2, 2, 1, 3});
     assert_indices(mesh->edge, 6, (int32_t[]){0, 5, 0, 1, 1, 5});
     brio_mesh_free(mesh);
+    /* 5.0 has the cells of 5.1 */
+    parse_text(
+        "b.vtk",
+        "# vtk DataFile Version 5.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 0 0 1 0 0 "
+        "0 1 0\nPOLYGONS 2 3\nOFFSETS vtktypeint64\n0 3\nCONNECTIVITY vtktypeint64\n0 2 1\n",
+        &mesh);
+    assert_elements(mesh, 3, 0, 1, 0);
+    assert_indices(mesh->triangle, 3, (int32_t[]){0, 2, 1});
+    brio_mesh_free(mesh);
 }
 
 static void test_binary_msh(void **state)
@@ -254,6 +263,11 @@ static void test_js(void **state)
                "1] ],\n \"cells\": [ [0, 1, 2, 3] ] }\n",
                &mesh);
     assert_elements(mesh, 4, 1, 0, 0);
+    brio_mesh_free(mesh);
+    parse_text("c.json",
+               "{\"cells\": [[0, 1, 2]],\n \"positions\": [[0, 0, 0], [1, 0, 0], [0, 1, 0]]}",
+               &mesh);
+    assert_elements(mesh, 3, 0, 1, 0);
     brio_mesh_free(mesh);
 }
 

@@ -800,6 +800,31 @@ static void test_obj(void **state)
     assert_int_equal(mesh->edge_count, 3);
     assert_memory_equal(mesh->edge, ((int32_t[]){0, 1, 1, 2, 2, 3}), 6 * sizeof(int32_t));
     brio_mesh_free(mesh);
+    /* groups of one name are one, which a face without a name is not in */
+    mesh = read_text("b.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\ng hem\nf 2 3 1\ng top\nf 3 1 2\n"
+                              "o hem\nf 1 3 2\ng a\nf 2 1 3\ng top\nf 3 2 1\n");
+    assert_int_equal(mesh->faces->group_count, 3);
+    assert_string_equal(mesh->faces->group[0], "hem");
+    assert_string_equal(mesh->faces->group[1], "top");
+    assert_string_equal(mesh->faces->group[2], "a");
+    assert_memory_equal(mesh->faces->face_group, ((int32_t[]){-1, 0, 1, 0, 2, 1}),
+                        6 * sizeof(int32_t));
+    brio_mesh_free(mesh);
+    /* a backslash joins lines in OBJ only, and not at the end of a comment */
+    static const char *const files[][2] = {
+        {"a.obj", "v 0 0 0 # C:\\a\\\nv 1 0 \\\r\n0\n# C:\\a\\\nv 0 1 0\nf 1 2 3\n"},
+        {"a.off", "OFF\n3 1 0\n0 0 0 # C:\\a\\\n1 0 0\n0 1 0\n3 0 1 2\n"},
+        {"a.ply", "ply\nformat ascii 1.0\ncomment C:\\a\\\nelement vertex 3\nproperty float x\n"
+                  "property float y\nproperty float z\nelement face 1\nproperty list uchar int "
+                  "vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"},
+        {"a.vtk", "# vtk DataFile Version 3.0\nC:\\a\\\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n"
+                  "0 0 0 1 0 0 0 1 0\nPOLYGONS 1 4\n3 0 1 2\n"}};
+    for (size_t i = 0; i < BRIO_COUNT(files); i++) {
+        mesh = read_text(files[i][0], files[i][1]);
+        assert_int_equal(mesh->vertex_count, 3);
+        assert_int_equal(mesh->triangle_count, 1);
+        brio_mesh_free(mesh);
+    }
 }
 
 static void test_off(void **state)
@@ -966,6 +991,9 @@ static const struct Wrong {
      "triangle"},
     {"a.mesh", MEDIT_VERTICES "Hexahedra\n1\n1 2 3 4 5 6 7 8 0\n", 10, 1,
      "the file has Hexahedra, which brio does not simulate; save the mesh with first-order "
+     "tetrahedra and triangles"},
+    {"a.mesh", MEDIT_VERTICES "TetrahedraP4Ordering\n1\n1 2\nTetrahedraP4\n1\n", 13, 1,
+     "the file has TetrahedraP4, which brio does not simulate; save the mesh with first-order "
      "tetrahedra and triangles"},
     {"a.mesh", MEDIT_VERTICES "Vertices\n1\n", 9, 1, "a second section \"Vertices\""},
     {"a.mesh", MEDIT_VERTICES "Tetrahedra\n2000\n1 2 3 4 0\n", 10, 1,

@@ -113,6 +113,10 @@ static void files_are_read(void **state)
     t = read_one("k.csv", 24, 0);
     assert_int_equal(t->pose_count, 2);
     brio_sequence_free(t);
+    write_text("mark.csv", "\xef\xbb\xbft;x;y;z\r\n0;1;2;3\r\n1;2;3;4.5"); /* as spreadsheets do */
+    t = read_one("mark.csv", 24, 0);
+    assert_true(t->pose_count == 2 && t->pose[1] == 1 && t->pose[BRIO_POSE_NUMBERS + 3] == 4.5);
+    brio_sequence_free(t);
 }
 
 /* What brio writes as glTF comes back. */
@@ -278,8 +282,39 @@ static void targets_of_glb_have_weights(void **state)
     }
 }
 
+/* Five vertices as a list of triangles, a strip, a fan, and as points. */
+static void triangles_of_glb(void **state)
+{
+    (void)state;
+    static GlbFile m;
+    static const float X[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 2, 0};
+    static const struct {
+        int mode, count;
+        int32_t triangle[9];
+    } modes[] = {{4, 1, {0, 1, 2}},
+                 {5, 3, {0, 1, 2, 1, 3, 2, 2, 3, 4}},
+                 {6, 3, {1, 2, 0, 2, 3, 0, 3, 4, 0}},
+                 {0, 0, {0}}};
+    for (size_t i = 0; i < BRIO_COUNT(modes); i++) {
+        BrioSequence *s = NULL;
+        BrioError error = {0};
+        char rest[256];
+        m = (GlbFile){0};
+        add_numbers(&m, X, sizeof X, 5, 5126, "VEC3", "");
+        snprintf(rest, sizeof rest,
+                 "\"nodes\":[{\"mesh\":0}],\"meshes\":[{\"primitives\":[{\"attributes\":{"
+                 "\"POSITION\":0},\"mode\":%d}]}]",
+                 modes[i].mode);
+        if (parse_glb(&m, rest, 24, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
+        assert_int_equal(s->triangle_count, modes[i].count);
+        for (int k = 0; k < 3 * modes[i].count; k++)
+            assert_int_equal(s->triangle[k], modes[i].triangle[k]);
+        brio_sequence_free(s);
+    }
+}
+
 /* A bar of three vertices on two bones, of which the upper one bends: weights in bytes, joints in
- * bytes or shorts. The place of the mesh's own node does not count. */
+ * bytes or shorts, in one set or two. The place of the mesh's own node does not count. */
 static void skins_of_glb_bend(void **state)
 {
     (void)state;
@@ -291,13 +326,18 @@ static void skins_of_glb_bend(void **state)
                                    1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1, 0, 1};
     const float time[2] = {0, 1}, r = (float)sqrt(0.5), turn[8] = {0, 0, 0, 1, 0, 0, r, r};
     static const double share[3] = {0, 0.2, 1};
-    static const char rest[] =
+    static const char format[] =
         "\"nodes\":[{\"mesh\":0,\"skin\":0,\"translation\":[9,9,9]},{\"children\":[2]},"
         "{\"translation\":[0,1,0]}],\"skins\":[{\"joints\":[1,2],\"inverseBindMatrices\":3}],"
+        "\"animations\":[{\"samplers\":[{\"input\":4,\"output\":5}],"
+        "\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,\"path\":\"rotation\"}}]}],"
         "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"JOINTS_0\":1,"
-        "\"WEIGHTS_0\":2}}]}],\"animations\":[{\"samplers\":[{\"input\":4,\"output\":5}],"
-        "\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,\"path\":\"rotation\"}}]}]";
-    for (int wide = 0; wide < 2; wide++) {
+        "\"WEIGHTS_0\":2%s}}]}]";
+    /* the first set without its second joint, which is in the other set */
+    static const uint8_t first[12] = {255, 0, 0, 0, 204, 0, 0, 0, 255, 0, 0, 0};
+    static const uint8_t second[12] = {0, 0, 0, 0, 0, 51, 0, 0, 0, 0, 0, 0};
+    for (int kind = 0; kind < 3; kind++) {
+        bool wide = kind == 1, sets = kind == 2;
         uint16_t joint16[12], weight16[12];
         BrioSequence *s = NULL;
         BrioError error = {0};
@@ -310,11 +350,15 @@ static void skins_of_glb_bend(void **state)
             add_numbers(&m, weight16, sizeof weight16, 3, 5123, "VEC4", ",\"normalized\":true");
         } else {
             add_numbers(&m, joint, sizeof joint, 3, 5121, "VEC4", "");
-            add_numbers(&m, weight, sizeof weight, 3, 5121, "VEC4", ",\"normalized\":true");
+            add_numbers(&m, sets ? first : weight, sizeof weight, 3, 5121, "VEC4",
+                        ",\"normalized\":true");
         }
         add_numbers(&m, bind, sizeof bind, 2, 5126, "MAT4", "");
         add_numbers(&m, time, sizeof time, 2, 5126, "SCALAR", "");
         add_numbers(&m, turn, sizeof turn, 2, 5126, "VEC4", "");
+        add_numbers(&m, second, sizeof second, 3, 5121, "VEC4", ",\"normalized\":true");
+        char rest[1024];
+        snprintf(rest, sizeof rest, format, sets ? ",\"JOINTS_1\":1,\"WEIGHTS_1\":6" : "");
         if (parse_glb(&m, rest, 10, &s, &error) != BRIO_OK) fail_msg("%s", error.message);
         assert_int_equal(s->vertex_count, 3);
         assert_int_equal(s->frame_count, 11);
@@ -363,6 +407,7 @@ static void bad_files_get_a_sentence(void **state)
                   {"0,1,2,3\n0,1,2\n", "this row has 3 numbers"},
                   {"0,1,x,3\n", "expected a finite number"},
                   {"0,1,2,3\n0,1,2,3\n1,2,3,4\n", "not a multiple"},
+                  {"t;x;y;z\n0,0;0,1;1,2;0,3\n", "this row has commas and semicolons"},
                   {"0,0,0,0,0,0,0,0\n", "quaternion"},
                   {"1,0,0,0,1,0,0,0\n0,0,0,0,1,0,0,0\n", "must rise"}};
     for (size_t i = 0; i < BRIO_COUNT(tables); i++) {
@@ -902,6 +947,7 @@ int main(void)
         cmocka_unit_test(targets_of_glb_have_weights),
         cmocka_unit_test(formulas_begin_and_end),
         cmocka_unit_test(nodes_of_glb_move),
+        cmocka_unit_test(triangles_of_glb),
         cmocka_unit_test(skins_of_glb_bend),
         cmocka_unit_test(bad_files_get_a_sentence),
         cmocka_unit_test(scripts_move_as_said),

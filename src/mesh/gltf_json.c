@@ -109,18 +109,37 @@ static int32_t read_value(Reader *r)
     return added;
 }
 
+/* Lists have hundreds of thousands of items, which are asked for by number. */
+static BrioStatus number_items(BrioJsonFile *json, BrioError *error)
+{
+    int32_t used = 0;
+    json->item = brio__alloc((size_t)json->count, sizeof *json->item);
+    if (!json->item) return brio__no_memory(error);
+    for (int32_t v = 1; v < json->count; v++) {
+        BrioJsonValue *list = &json->value[v];
+        if (list->kind != BRIO_JSON_LIST) continue;
+        list->items = used;
+        for (int32_t i = list->first; i; i = json->value[i].next) json->item[used++] = i;
+    }
+    return BRIO_OK;
+}
+
 BrioStatus brio__gltf_parse(const char *text, size_t size, BrioJsonFile *json, BrioError *error)
 {
     Reader r = {.at = text, .end = text + size, .json = json};
     *json = (BrioJsonFile){0};
     add(json, BRIO_JSON_NONE);
     if (!json->value) return brio__no_memory(error);
-    if (read_value(&r) == 1) return BRIO_OK;
+    if (read_value(&r) == 1) return number_items(json, error);
     return brio__error(error, BRIO_ERROR_INPUT, "its JSON cannot be read beyond byte %lld",
                        (long long)(r.at - text));
 }
 
-void brio__gltf_free(BrioJsonFile *json) { brio__free(json->value); }
+void brio__gltf_free(BrioJsonFile *json)
+{
+    brio__free(json->value);
+    brio__free(json->item);
+}
 
 int32_t brio__gltf_get(const BrioJsonFile *json, int32_t map, const char *name)
 {
@@ -136,9 +155,7 @@ int32_t brio__gltf_get(const BrioJsonFile *json, int32_t map, const char *name)
 int32_t brio__gltf_at(const BrioJsonFile *json, int32_t list, int64_t i)
 {
     if (json->value[list].kind != BRIO_JSON_LIST || i < 0 || i >= json->value[list].count) return 0;
-    int32_t at = json->value[list].first;
-    for (; i > 0; i--) at = json->value[at].next;
-    return at;
+    return json->item[json->value[list].items + i];
 }
 
 int32_t brio__gltf_count(const BrioJsonFile *json, int32_t list)

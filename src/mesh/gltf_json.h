@@ -20,11 +20,13 @@ typedef struct BrioJsonValue {
     const char *name; /* within a map */
     int name_length;
     int32_t first, next, count; /* first child, next sibling: indices; 0: none */
+    int32_t items;              /* of a list: where its children begin in BrioJsonFile.item */
 } BrioJsonValue;
 
 typedef struct BrioJsonFile {
     BrioJsonValue *value; /* value[0] is none, value[1] the whole */
     int32_t count, room;
+    int32_t *item; /* the children of all lists */
 } BrioJsonFile;
 
 /* Refuses what is no JSON, is nested too deeply or has too many values. The text stays in use. */

@@ -84,8 +84,12 @@ static BrioStatus read_cells(BrioScan *scan, const char *text, BrioDraft *draft)
 static BrioStatus parse(BrioScan *scan, const char *text, BrioDraft *draft)
 {
     BRIO_CHECK(brio__scan_ascii(scan));
+    const BrioScan start = *scan;
     BRIO_CHECK(find_list(scan, "positions"));
     BRIO_CHECK(read_positions(scan, text, draft));
+    BrioScan rest = *scan;
+    rest.error = NULL;
+    if (find_list(&rest, "cells") != BRIO_OK) *scan = start; /* JSON has no order */
     BRIO_CHECK(find_list(scan, "cells"));
     return read_cells(scan, text, draft);
 }

@@ -6,12 +6,22 @@
 
 #include <string.h>
 
-/* Sections of elements that brio has none of: leaving them out would change the body. */
-static const char *const refused[] = {
-    "Quadrilaterals", "Hexahedra",        "Prisms",       "Pyramids",
-    "EdgesP2",        "TrianglesP2",      "TetrahedraP2", "TrianglesP3",
-    "TetrahedraP3",   "QuadrilateralsQ2", "HexahedraQ2",
-};
+/* Sections of elements that brio has none of: leaving them out would change the body. Those of
+ * higher order end with P or Q and a digit: TetrahedraP2, HexahedraQ2. */
+static bool is_refused(const char *word)
+{
+    static const char *const names[] = {"Edges",     "Triangles", "Tetrahedra", "Quadrilaterals",
+                                        "Hexahedra", "Prisms",    "Pyramids"};
+    for (size_t i = 0; i < BRIO_COUNT(names); i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(word, names[i], length)) continue;
+        const char *rest = word + length;
+        if (!*rest) return true; /* those that are read are not asked about */
+        if ((rest[0] == 'P' || rest[0] == 'Q') && rest[1] >= '2' && rest[1] <= '9' && !rest[2])
+            return true;
+    }
+    return false;
+}
 
 static BrioStatus read_vertices(BrioScan *scan, BrioDraft *draft)
 {
@@ -58,8 +68,7 @@ static BrioStatus read_section(BrioScan *scan, BrioDraft *draft, const char *wor
     if (!strcmp(word, "Edges")) return read_elements(scan, draft, 2);
     if (!strcmp(word, "Triangles")) return read_elements(scan, draft, 3);
     if (!strcmp(word, "Tetrahedra")) return read_elements(scan, draft, 4);
-    for (size_t i = 0; i < BRIO_COUNT(refused); i++) {
-        if (strcmp(word, refused[i])) continue;
+    if (is_refused(word)) {
         BRIO_CHECK(brio__scan_integer(scan, "the number of elements", 0, &value));
         if (value == 0) return BRIO_OK;
         return brio__scan_error(

@@ -114,6 +114,9 @@ typedef struct BrioMeshWriter {
 } BrioMeshWriter;
 
 const BrioMeshWriter *brio__mesh_writer_at(int i); /* NULL past the last */
+/* The name of the other file of a pair: with this extension, in the case of its own. NULL: no
+ * memory. */
+char *brio__mesh_partner(const char *file, const char *extension);
 /* by its extension */
 BrioStatus brio__mesh_writer(const char *file, const BrioMeshWriter **writer, BrioError *error);
 /* Leaves in the mesh what the format can hold: of a solid its surface, without the vertices inside.

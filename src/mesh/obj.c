@@ -5,6 +5,7 @@
 #include "readers.h"
 #include "writers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What faces say beyond triangles. Numbers of textures and normals are judged at the end: they may
@@ -191,7 +192,7 @@ static BrioStatus read_name(BrioScan *scan, Corners *c)
 static BrioStatus parse(BrioScan *scan, BrioDraft *draft, Corners *c)
 {
     BRIO_CHECK(brio__scan_ascii(scan));
-    scan->by_line = true;
+    scan->by_line = scan->joins = true;
     scan->stop = '/';
     int64_t total = count_vertices(*scan);
     while (brio__scan_next_line(scan)) {
@@ -230,11 +231,59 @@ static int64_t take_numbers(const int64_t *from, int64_t count, int64_t max, int
     return missing;
 }
 
+typedef struct Named {
+    const char *name;
+    int32_t number;
+} Named;
+
+static int compare_named(const void *a, const void *b)
+{
+    const Named *p = a, *q = b;
+    int order = strcmp(p->name, q->name);
+    return order ? order : (p->number > q->number) - (p->number < q->number);
+}
+
+/* Groups of one name are one group, in the place of the first: files open them again and again. */
+static BrioStatus join_groups(Corners *c)
+{
+    int32_t count = c->group_count, kept = 0;
+    if (count < 2) return BRIO_OK;
+    Named *named = brio__alloc((size_t)count, sizeof *named);
+    int32_t *place = brio__alloc((size_t)count, sizeof *place);
+    if (!named || !place) {
+        brio__free(named);
+        brio__free(place);
+        return BRIO_ERROR_MEMORY;
+    }
+    for (int32_t g = 0; g < count; g++) named[g] = (Named){c->name[g], g};
+    qsort(named, (size_t)count, sizeof *named, compare_named);
+    for (int32_t i = 0, first = 0; i < count; i++) {
+        if (strcmp(named[i].name, named[first].name)) first = i;
+        place[named[i].number] = named[first].number;
+    }
+    for (int32_t g = 0; g < count; g++) {
+        if (place[g] == g) {
+            place[g] = kept;
+            c->name[kept++] = c->name[g];
+        } else {
+            place[g] = place[place[g]]; /* the first one has its new number */
+            brio__free(c->name[g]);
+        }
+    }
+    c->group_count = kept;
+    for (int64_t f = 0; f < c->face_count; f++)
+        if (c->group[f] >= 0) c->group[f] = place[c->group[f]];
+    brio__free(named);
+    brio__free(place);
+    return BRIO_OK;
+}
+
 static BrioStatus keep_faces(Corners *c, const char *file, BrioMesh *mesh)
 {
     bool uvs = c->uv_used && c->uv_count, normals = c->normal_used && c->normal_count;
     if (c->face_count == 0 || !(c->polygons || uvs || normals || c->group_count)) return BRIO_OK;
     if (c->uv_count > INT32_MAX || c->normal_count > INT32_MAX) return BRIO_ERROR_TOO_LARGE;
+    BRIO_CHECK(join_groups(c));
     BrioFaces *f = brio__faces_create(c->face_count, c->count, uvs ? c->uv_count : 0,
                                       normals ? c->normal_count : 0, c->group_count);
     if (!f) return BRIO_ERROR_MEMORY;

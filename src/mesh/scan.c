@@ -77,7 +77,7 @@ static void pass_newline(BrioScan *scan)
 static bool joins_lines(const BrioScan *scan)
 {
     const char *c = scan->at;
-    if (c >= scan->end || *c != '\\') return false;
+    if (!scan->joins || c >= scan->end || *c != '\\') return false;
     do c++;
     while (c < scan->end && *c == '\r');
     return c < scan->end && *c == '\n';
@@ -95,7 +95,7 @@ bool brio__scan_more(BrioScan *scan)
         } else if (scan->comment && c == scan->comment) {
             const char *newline = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));
             scan->at = newline ? newline : scan->end;
-        } else if (c == '\\' && scan->by_line && joins_lines(scan)) {
+        } else if (scan->by_line && joins_lines(scan)) {
             while (*scan->at != '\n') scan->at++;
             pass_newline(scan);
         } else {
@@ -114,8 +114,10 @@ void brio__scan_skip_value(BrioScan *scan)
 
 void brio__scan_skip_line(BrioScan *scan)
 {
+    bool comment = false; /* which no backslash goes on with */
     while (scan->at < scan->end && *scan->at != '\n') {
-        if (*scan->at == '\\' && scan->by_line && joins_lines(scan)) {
+        comment |= scan->comment && *scan->at == scan->comment;
+        if (!comment && scan->by_line && joins_lines(scan)) {
             while (*scan->at != '\n') scan->at++;
             pass_newline(scan);
         } else {

@@ -44,6 +44,7 @@ typedef struct BrioScan {
     const char *token;      /* the value read last: where errors point to */
     int line;               /* from 1 */
     bool by_line;           /* do not look for a value beyond the end of the line */
+    bool joins;             /* with by_line: a backslash at its very end joins the next line */
     char comment;           /* from here to the end of the line is comment; 0: none */
     char stop;              /* also ends an integer ('/' in OBJ); 0: none */
     const char *start;      /* of the text */

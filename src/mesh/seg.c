@@ -23,7 +23,7 @@ static bool of_obj(const char *word)
 
 static BrioStatus parse(BrioScan *scan, BrioDraft *draft)
 {
-    scan->by_line = true;
+    scan->by_line = scan->joins = true;
     while (brio__scan_next_line(scan)) {
         char word[16];
         BRIO_CHECK(brio__scan_word(scan, "v", word, sizeof word));

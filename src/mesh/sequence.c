@@ -7,6 +7,7 @@
  *                                         vertex
  *                         t, x0, y0, z0, x1, ...   all vertices of a time in a row
  *                         t, shift, quaternion w x y z [, scale]   eight or eleven columns
+ *                         Numbers stand between commas, semicolons or blanks.
  *
  * Between frames positions are linear: x = (1 - p) x_k + p x_{k+1}, and the velocity is
  * (x_{k+1} - x_k)/(t_{k+1} - t_k) of the interval that begins. Or they are cubic: Hermite's curve
@@ -341,8 +342,16 @@ static BrioStatus read_line(const char *file, const char *at, const char *end, i
 {
     const char *begin = at;
     int count = 0;
+    bool comma = false, semicolon = false;
     for (;; count++) {
-        while (at < end && (isspace((unsigned char)*at) || *at == ',' || *at == ';')) at++;
+        for (; at < end && (isspace((unsigned char)*at) || *at == ',' || *at == ';'); at++) {
+            comma |= *at == ',';
+            semicolon |= *at == ';';
+        }
+        if (comma && semicolon) /* 0,5;1,5 would be four numbers */
+            return brio__error_at(error, BRIO_ERROR_INPUT, file, line, 0, NULL,
+                                  "this row has commas and semicolons: separate numbers by one of "
+                                  "them, and write decimals with a point");
         if (at >= end || *at == '#') break;
         char *stop;
         double value = brio__text_real(at, &stop);
@@ -365,7 +374,8 @@ static BrioStatus read_table(const char *file, const char *bytes, size_t size, T
                              BrioError *error)
 {
     int line = 1;
-    for (const char *at = bytes, *last = bytes + size; at < last; line++) {
+    size_t mark = size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3) ? 3 : 0; /* of UTF-8 */
+    for (const char *at = bytes + mark, *last = bytes + size; at < last; line++) {
         const char *end = memchr(at, '\n', (size_t)(last - at)), *first = at;
         if (!end) end = last;
         while (first < end && isspace((unsigned char)*first)) first++;

@@ -4,9 +4,9 @@
  *
  * A vertex of a mesh is p = base + sum_i w_i target_i. It stands at G p, G the product of the
  * matrices of its node and of all above, or in a skin at sum_j W_j G_j B_j p, with the joints' own
- * matrices G_j, their inverse bind matrices B_j and the vertex' weights W_j. The first animation
- * gives translations, rotations, scales and weights w over time: linear, by steps, or cubic;
- * quaternions turn at a constant rate in between.
+ * matrices G_j, their inverse bind matrices B_j and the vertex' weights W_j, in sets of four. The
+ * first animation gives translations, rotations, scales and weights w over time: linear, by steps,
+ * or cubic; quaternions turn at a constant rate in between.
  *
  * All that is sampled at the times of all keys and, where something does not move along straight
  * lines, and `fps` times a second. Vertices that are together in all frames become one: files
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FRAMES = 100000, MAX_NODES = 100000 };
+enum { MAX_FRAMES = 100000, MAX_NODES = 100000, MAX_SETS = 4 };
 enum { TRANSLATION, ROTATION, SCALE, WEIGHTS, PATHS };
 static const char *const path_names[PATHS] = {"translation", "rotation", "scale", "weights"};
 
@@ -48,8 +48,8 @@ typedef struct Node {
 /* A piece of a mesh in the scene. */
 typedef struct Piece {
     int64_t node, skin;
-    Numbers base, joint, weight, bind;
-    int target_count;
+    Numbers base, joint[MAX_SETS], weight[MAX_SETS], bind;
+    int set_count, target_count;
     Numbers *target;
     double *w; /* of the targets, now */
     int64_t first;
@@ -63,7 +63,7 @@ typedef struct Glb {
     int64_t node_count;
     Node *node;
     int64_t *order; /* parents before children */
-    int64_t piece_count, channel_count;
+    int64_t piece_count, piece_room, channel_count, triangle_room;
     Piece *piece;
     Channel *channel;
     BrioError *error;
@@ -323,25 +323,41 @@ static BrioStatus read_targets(Glb *g, int32_t primitive, int32_t weights, Piece
     return BRIO_OK;
 }
 
+/* JOINTS_0 and WEIGHTS_0, JOINTS_1 and WEIGHTS_1, ...: four joints of each vertex in a set. */
+static BrioStatus read_sets(Glb *g, int32_t attributes, int64_t joints, Piece *p)
+{
+    for (int set = 0;; set++) {
+        char names[2][16];
+        snprintf(names[0], sizeof names[0], "JOINTS_%d", set);
+        snprintf(names[1], sizeof names[1], "WEIGHTS_%d", set);
+        bool there = brio__gltf_get(&g->json, attributes, names[0]) &&
+                     brio__gltf_get(&g->json, attributes, names[1]);
+        if (!there) return BRIO_OK;
+        if (set == MAX_SETS) return bad(g, "skin", p->skin);
+        Numbers *joint = &p->joint[set], *weight = &p->weight[set];
+        p->set_count = set + 1;
+        BRIO_CHECK(read_named(g, attributes, names[0], 4, joint));
+        BRIO_CHECK(read_named(g, attributes, names[1], 4, weight));
+        if (joint->count != p->base.count || weight->count != p->base.count)
+            return bad(g, "skin", p->skin);
+        for (int64_t k = 0; k < 4 * joint->count; k++)
+            if (!(joint->value[k] >= 0 && joint->value[k] < (double)joints))
+                return bad(g, "skin", p->skin);
+    }
+}
+
 static BrioStatus read_skin(Glb *g, int32_t attributes, Piece *p)
 {
     int32_t skin = entry(g, "skins", p->skin);
-    BRIO_CHECK(read_named(g, attributes, "JOINTS_0", 4, &p->joint));
-    BRIO_CHECK(read_named(g, attributes, "WEIGHTS_0", 4, &p->weight));
-    BRIO_CHECK(read_named(g, skin, "inverseBindMatrices", 16, &p->bind));
-    if (!p->joint.value || !p->weight.value) {
+    int32_t joints = brio__gltf_get(&g->json, skin, "joints");
+    int64_t count = brio__gltf_count(&g->json, joints);
+    BRIO_CHECK(read_sets(g, attributes, count, p));
+    if (p->set_count == 0) {
         p->skin = -1;
         return BRIO_OK;
     }
-    int32_t joints = brio__gltf_get(&g->json, skin, "joints");
-    int64_t count = brio__gltf_count(&g->json, joints);
-    if (p->joint.count != p->base.count || p->weight.count != p->base.count ||
-        (p->bind.value && p->bind.count < count))
-        return bad(g, "skin", p->skin);
-    for (int64_t k = 0; k < 4 * p->joint.count; k++) {
-        double joint = p->joint.value[k];
-        if (!(joint >= 0 && joint < (double)count)) return bad(g, "skin", p->skin);
-    }
+    BRIO_CHECK(read_named(g, skin, "inverseBindMatrices", 16, &p->bind));
+    if (p->bind.value && p->bind.count < count) return bad(g, "skin", p->skin);
     for (int64_t k = 0; k < count; k++) {
         int64_t node = brio__gltf_index(&g->json, brio__gltf_at(&g->json, joints, k));
         if (node < 0 || node >= g->node_count) return bad(g, "skin", p->skin);
@@ -349,22 +365,39 @@ static BrioStatus read_skin(Glb *g, int32_t attributes, Piece *p)
     return BRIO_OK;
 }
 
+enum { LIST = 4, STRIP, FAN };
+
+/* Where corner k of all triangles stands among the corners of a primitive. Every second triangle of
+ * a strip is turned. */
+static int64_t corner_at(int64_t mode, int64_t k)
+{
+    int64_t t = k / 3, c = k % 3;
+    if (mode == STRIP) return t + (t % 2 && c ? 3 - c : c);
+    if (mode == FAN) return c < 2 ? t + 1 + c : 0;
+    return k;
+}
+
+/* Points and lines have none. */
 static BrioStatus add_triangles(Glb *g, int32_t primitive, const Piece *p, BrioSequence *s)
 {
     const BrioJsonFile *j = &g->json;
-    int32_t mode = brio__gltf_get(j, primitive, "mode");
-    if (mode && brio__gltf_index(j, mode) != 4) return BRIO_OK;
+    int32_t given = brio__gltf_get(j, primitive, "mode");
+    int64_t mode = given ? brio__gltf_index(j, given) : LIST;
+    if (mode < LIST || mode > FAN) return BRIO_OK;
     Numbers index = {0};
     BrioStatus status = read_named(g, primitive, "indices", 1, &index);
-    int64_t corners = index.value ? index.count : p->base.count, more = corners / 3;
-    int32_t *grown = status == BRIO_OK
-                         ? brio__realloc(s->triangle, 3 * (size_t)s->triangle_count,
-                                         3 * (size_t)(s->triangle_count + more) + 1, sizeof *grown)
-                         : NULL;
-    if (status == BRIO_OK && !grown) status = brio__no_memory(g->error);
-    if (grown) s->triangle = grown;
+    int64_t corners = index.value ? index.count : p->base.count;
+    int64_t more = mode == LIST ? corners / 3 : BRIO_MAX(corners - 2, (int64_t)0);
+    if (status == BRIO_OK && s->triangle_count + more > g->triangle_room) {
+        int64_t room = 2 * (s->triangle_count + more);
+        int32_t *grown = brio__realloc(s->triangle, 3 * (size_t)s->triangle_count, 3 * (size_t)room,
+                                       sizeof *grown);
+        if (!grown) status = brio__no_memory(g->error);
+        if (grown) s->triangle = grown, g->triangle_room = room;
+    }
     for (int64_t k = 0; status == BRIO_OK && k < 3 * more; k++) {
-        double corner = index.value ? index.value[k] : (double)k;
+        int64_t at = corner_at(mode, k);
+        double corner = index.value ? index.value[at] : (double)at;
         if (!(corner >= 0 && corner < (double)p->base.count)) status = bad(g, "triangle", k / 3);
         if (status == BRIO_OK)
             s->triangle[3 * s->triangle_count + k] = (int32_t)(p->first + (int64_t)corner);
@@ -385,11 +418,15 @@ static BrioStatus add_pieces(Glb *g, int64_t node, BrioSequence *s)
     int32_t value = brio__gltf_count(j, list) ? j->value[list].first : 0;
     for (; value; value = j->value[value].next) {
         int32_t attributes = brio__gltf_get(j, value, "attributes");
-        Piece *grown = brio__realloc(g->piece, (size_t)g->piece_count, (size_t)g->piece_count + 1,
-                                     sizeof *grown);
-        if (!grown) return brio__no_memory(g->error);
-        g->piece = grown;
-        Piece *p = &grown[g->piece_count++];
+        if (g->piece_count == g->piece_room) {
+            int64_t room = 2 * g->piece_count + 16;
+            Piece *grown =
+                brio__realloc(g->piece, (size_t)g->piece_count, (size_t)room, sizeof *grown);
+            if (!grown) return brio__no_memory(g->error);
+            g->piece = grown;
+            g->piece_room = room;
+        }
+        Piece *p = &g->piece[g->piece_count++];
         *p = (Piece){.node = node, .skin = g->node[node].skin, .first = s->vertex_count};
         BRIO_CHECK(read_named(g, attributes, "POSITION", 3, &p->base));
         if (!p->base.value) return bad(g, "mesh", g->node[node].mesh);
@@ -537,10 +574,11 @@ static BrioStatus place_piece(Glb *g, const Piece *p, double *x)
                 q[r] += p->w[i] * p->target[i].value[3 * v + r];
         to[0] = to[1] = to[2] = 0;
         if (p->skin < 0) transform(g->node[p->node].global, q, 1, to);
-        for (int i = 0; p->skin >= 0 && i < 4; i++)
-            if (p->weight.value[4 * v + i] != 0)
-                transform(matrix + 16 * (int64_t)p->joint.value[4 * v + i], q,
-                          p->weight.value[4 * v + i], to);
+        for (int i = 0; p->skin >= 0 && i < 4 * p->set_count; i++) {
+            double weight = p->weight[i / 4].value[4 * v + i % 4];
+            int64_t joint = (int64_t)p->joint[i / 4].value[4 * v + i % 4];
+            if (weight != 0) transform(matrix + 16 * joint, q, weight, to);
+        }
     }
     brio__free(matrix);
     return BRIO_OK;
@@ -630,8 +668,11 @@ static void release(Glb *g)
     for (int64_t i = 0; i < g->piece_count; i++) {
         Piece *p = &g->piece[i];
         for (int k = 0; k < p->target_count; k++) brio__free(p->target[k].value);
-        void *arrays[] = {p->base.value, p->joint.value, p->weight.value,
-                          p->bind.value, p->target,      p->w};
+        for (int k = 0; k < p->set_count; k++) {
+            brio__free(p->joint[k].value);
+            brio__free(p->weight[k].value);
+        }
+        void *arrays[] = {p->base.value, p->bind.value, p->target, p->w};
         for (size_t k = 0; k < BRIO_COUNT(arrays); k++) brio__free(arrays[k]);
     }
     for (int64_t i = 0; i < g->channel_count; i++) {

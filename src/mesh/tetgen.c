@@ -91,8 +91,7 @@ BrioStatus brio__tetgen_parse(const char *node_file, const char *node_text, size
     return brio__draft_finish(&draft, status, ele_file, mesh, error);
 }
 
-/* The name with its extension replaced, in the same case. */
-static char *partner_name(const char *file, const char *extension)
+char *brio__mesh_partner(const char *file, const char *extension)
 {
     size_t stem = (size_t)(strrchr(file, '.') - file);
     bool upper = file[stem + 1] >= 'A' && file[stem + 1] <= 'Z';
@@ -109,7 +108,7 @@ static BrioStatus read_pair(const char *file, const char *text, size_t size, boo
                             BrioMesh **mesh, BrioError *error)
 {
     *mesh = NULL;
-    char *other_text = NULL, *other = partner_name(file, is_node ? ".ele" : ".node");
+    char *other_text = NULL, *other = brio__mesh_partner(file, is_node ? ".ele" : ".node");
     size_t other_size;
     if (!other)
         return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL,

@@ -1,6 +1,6 @@
 /* Legacy VTK files (VTK User's Guide, file formats), ASCII and binary (big-endian):
  * UNSTRUCTURED_GRID and POLYDATA. Cells are written in the legacy layout, each with its number of
- * vertices before it, or since version 5.1 as two arrays OFFSETS and CONNECTIVITY. What is said
+ * vertices before it, or since version 5.0 as two arrays OFFSETS and CONNECTIVITY. What is said
  * about points and cells (POINT_DATA, CELL_DATA, FIELD, METADATA) is passed over. */
 #include "readers.h"
 #include "writers.h"
@@ -245,7 +245,7 @@ static BrioStatus read_head(Reader *r)
     if (version < 1 || version >= 6)
         return brio__scan_error(
             scan, "version %g of the legacy VTK format is not known; brio reads 1 to 5.1", version);
-    r->new_cells = version > 5;
+    r->new_cells = version >= 5;
     brio__scan_skip_line(scan);
     brio__scan_skip_line(scan); /* the title, or nothing */
     scan->by_line = false;

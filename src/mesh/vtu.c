@@ -63,15 +63,21 @@ typedef struct Numbers {
     int64_t count;
 } Numbers;
 
-/* Errors point to `at`; lines are counted only then. */
+/* Errors point to `at`. Lines are counted from the place before: a file may have thousands of
+ * pieces. */
 static BrioScan *place(Reader *r, const char *at)
 {
     BrioScan *scan = &r->scan;
-    scan->token = at;
-    scan->line = 1;
-    scan->line_start = scan->start;
-    for (const char *c = scan->start; c < at; c++)
+    const char *c = scan->token;
+    bool back = false;
+    for (; c < at; c++)
         if (*c == '\n') scan->line++, scan->line_start = c + 1;
+    for (; c > at; c--)
+        if (c[-1] == '\n') scan->line--, back = true;
+    if (back)
+        for (scan->line_start = at; scan->line_start > scan->start && scan->line_start[-1] != '\n';)
+            scan->line_start--;
+    scan->token = at;
     scan->binary = r->raw && r->appended && at >= r->appended;
     return scan;
 }

@@ -140,11 +140,34 @@ BrioStatus brio__mesh_compact(BrioMesh *mesh)
     return BRIO_OK;
 }
 
+/* What the file had and no writer has: "texture coordinates, groups"; "" if nothing. */
+static void list_lost(const BrioMesh *mesh, char *list, size_t size)
+{
+    const BrioFaces *f = mesh->faces;
+    const struct {
+        const char *name;
+        bool there;
+    } lost[] = {{"texture coordinates", f && f->corner_uv},
+                {"normals", f && f->corner_normal},
+                {"groups", mesh->groups || (f && f->face_group)}};
+    list[0] = 0;
+    for (size_t i = 0; i < BRIO_COUNT(lost); i++) {
+        size_t used = strlen(list);
+        if (lost[i].there)
+            snprintf(list + used, size - used, "%s%s", used ? ", " : "", lost[i].name);
+    }
+}
+
 BrioStatus brio__mesh_fit(const BrioMeshWriter *writer, BrioMesh *mesh, char *note, size_t size,
                           BrioError *error)
 {
     int64_t tets = mesh->tet_count, vertices = mesh->vertex_count;
+    char lost[64];
     note[0] = 0;
+    list_lost(mesh, lost, sizeof lost);
+    if (!tets && !mesh->triangle_count && !mesh->edge_count)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "the mesh has points alone; brio writes tets, triangles and lines");
     if (tets && !writer->tets) {
         BRIO_CHECK(brio__mesh_surface(mesh, error));
         mesh->tet_count = 0;
@@ -167,12 +190,16 @@ BrioStatus brio__mesh_fit(const BrioMeshWriter *writer, BrioMesh *mesh, char *no
                            writer->extension, writer->second);
     int64_t triangles = writer->triangles ? 0 : mesh->triangle_count;
     int64_t edges = writer->edges ? 0 : mesh->edge_count;
-    if (!triangles && !edges) return BRIO_OK;
+    size_t used = strlen(note);
     if (triangles) mesh->triangle_count = 0;
     if (edges) mesh->edge_count = 0;
-    size_t used = strlen(note);
-    snprintf(note + used, size - used, "%s%s cannot hold %s%s%s: left out", used ? "; " : "",
-             writer->extension, triangles ? "triangles" : "", triangles && edges ? " and " : "",
-             edges ? "lines" : "");
+    if (triangles || edges)
+        snprintf(note + used, size - used, "%s%s cannot hold %s%s%s: left out", used ? "; " : "",
+                 writer->extension, triangles ? "triangles" : "", triangles && edges ? " and " : "",
+                 edges ? "lines" : "");
+    used = strlen(note);
+    if (lost[0])
+        snprintf(note + used, size - used, "%sbrio does not write %s: left out", used ? "; " : "",
+                 lost);
     return BRIO_OK;
 }
