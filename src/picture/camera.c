@@ -207,7 +207,8 @@ static void aim(BrioStage *s, const Corners *c)
                                           : d->target[r];
     }
     if (!isnan(d->eye[0])) {
-        brio__view_aim(&s->view, d->eye, target, angle / d->zoom);
+        brio__view_aim(&s->view, d->eye, target, angle);
+        s->view.scale *= d->zoom; /* the eye stays: the picture grows */
         memcpy(s->target, target, sizeof target);
         return;
     }
