@@ -3,6 +3,7 @@
 #include "build/affine.h"
 #include "mesh/mesh.h"
 #include "sim/sim.h"
+#include "system/skin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -613,6 +614,63 @@ static void surfaces(void **unused)
     brio_mesh_free(mesh);
 }
 
+/* Two boxes as quads of an OBJ file, each of which may be inside out. */
+static BrioMesh *two_boxes(bool first_inward, bool second_inward, double place)
+{
+    static const int square[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
+                                     {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
+    char text[2000] = "";
+    size_t used = 0;
+    BrioMesh *mesh;
+    for (int v = 0; v < 16; v++) {
+        double size = v < 8 ? 1 : 0.25, off = v < 8 ? 0 : place;
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "v %g %g %g\n", off + size * (v & 1),
+                             off + size * (v >> 1 & 1), off + size * (v >> 2 & 1));
+    }
+    for (int f = 0; f < 12; f++) {
+        const int *v = square[f % 6], add = f < 6 ? 1 : 9;
+        bool inward = f < 6 ? first_inward : second_inward;
+        used += (size_t)snprintf(text + used, sizeof text - used, "f %d %d %d %d\n", v[0] + add,
+                                 v[inward ? 3 : 1] + add, v[2] + add, v[inward ? 1 : 3] + add);
+    }
+    assert_int_equal(brio__mesh_parse("boxes.obj", text, used, &mesh, NULL), BRIO_OK);
+    return mesh;
+}
+
+/* Boxes apart count, whichever way they look; one within the other is a cavity if it looks the
+ * other way. What is seen are the faces of the file, turned with their triangles. */
+static void components(void **unused)
+{
+    (void)unused;
+    /* apart, touching, within, within and touching with its first vertex */
+    static const double place[] = {2, 1, 0.3, 0};
+    for (int kind = 0; kind < 16; kind++) {
+        bool first = kind & 1, second = kind & 2, within = kind >= 8;
+        BrioMesh *mesh = two_boxes(first, second, place[kind / 4]);
+        BrioAffine body = moments_of(mesh);
+        double sign = within && first != second ? -1 : 1;
+        assert_true(fabs(body.volume - (1 + sign / 64)) < 1e-14);
+        BrioSkin *skin;
+        assert_int_equal(brio__skin_faces(mesh->faces, mesh->triangle, mesh->triangle_count, &skin),
+                         BRIO_OK);
+        assert_non_null(skin);
+        assert_int_equal(skin->faces->count, 12);
+        assert_int_equal(skin->triangle_count, 24);
+        double volume = 0;
+        static const double o[3] = {0, 0, 0};
+        for (int64_t t = 0; t < skin->triangle_count; t++) {
+            const int32_t *v = skin->triangle + 3 * t;
+            volume +=
+                brio__tet_volume6(o, mesh->x + 3 * v[0], mesh->x + 3 * v[1], mesh->x + 3 * v[2]) /
+                6;
+        }
+        assert_true(fabs(volume - body.volume) < 1e-14);
+        brio__skin_free(skin);
+        brio_mesh_free(mesh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -622,7 +680,7 @@ int main(void)
         cmocka_unit_test(plain_rotation),    cmocka_unit_test(bouncing),
         cmocka_unit_test(same_bits),         cmocka_unit_test(no_allocation),
         cmocka_unit_test(scripted),          cmocka_unit_test(nearest_affine),
-        cmocka_unit_test(surfaces),
+        cmocka_unit_test(surfaces),          cmocka_unit_test(components),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,43 @@ static void components(void **unused)
     brio_mesh_free(one);
 }
 
+static void turn(BrioMesh *mesh, int64_t begin, int64_t end)
+{
+    for (int64_t t = begin; t < end; t++) {
+        int32_t swap = mesh->triangle[3 * t];
+        mesh->triangle[3 * t] = mesh->triangle[3 * t + 1];
+        mesh->triangle[3 * t + 1] = swap;
+    }
+}
+
+/* Two balls apart of which one looks inward are two bodies, not one less the other; a small ball
+ * within a large one is a cavity if it looks to the other side, whatever that is. */
+static void orientation_of_components(void **unused)
+{
+    (void)unused;
+    BrioMesh *one = shape("sphere", "subdivisions", 3), *two;
+    int64_t n = one->vertex_count, all = one->triangle_count;
+    double centre[3], second[3], volume = moments_of(one, centre, second);
+    for (int side = 0; side < 2; side++) {
+        two = twice(one, 3);
+        turn(two, side * all, (1 + side) * all);
+        BrioCage *c = cage_of(two, 16);
+        assert_int_equal(c->pieces, 2);
+        assert_true(fabs(c->enclosed / (2 * volume) - 1) < 1e-12);
+        check_cage(c, two);
+        brio__cage_free(c);
+        brio_mesh_free(two);
+        two = twice(one, 0);
+        for (int64_t k = 3 * n; k < 6 * n; k++) two->x[k] *= 0.6;
+        turn(two, side * all, (1 + side) * all);
+        c = cage_of(two, 12);
+        assert_true(fabs(c->enclosed / (volume * (1 - 0.6 * 0.6 * 0.6)) - 1) < 1e-12);
+        brio__cage_free(c);
+        brio_mesh_free(two);
+    }
+    brio_mesh_free(one);
+}
+
 /* A few missing triangles change little; surfaces turned inside out change nothing. */
 static void open_surfaces(void **unused)
 {
@@ -173,11 +210,7 @@ static void open_surfaces(void **unused)
     BrioMesh *mesh = shape("sphere", "subdivisions", 3);
     double centre[3], second[3], volume = moments_of(mesh, centre, second);
     int64_t all = mesh->triangle_count;
-    for (int64_t t = 0; t < all; t++) {
-        int32_t swap = mesh->triangle[3 * t];
-        mesh->triangle[3 * t] = mesh->triangle[3 * t + 1];
-        mesh->triangle[3 * t + 1] = swap;
-    }
+    turn(mesh, 0, all);
     BrioCage *c = cage_of(mesh, 8);
     assert_true(c->closed && fabs(c->enclosed / volume - 1) < 1e-12);
     brio__cage_free(c);
@@ -516,12 +549,19 @@ static void failing_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mass),          cmocka_unit_test(components),
-        cmocka_unit_test(open_surfaces), cmocka_unit_test(flight),
-        cmocka_unit_test(hanging_bar),   cmocka_unit_test(contact),
-        cmocka_unit_test(scripted),      cmocka_unit_test(set_positions),
-        cmocka_unit_test(refused),       cmocka_unit_test(failing_memory),
-        cmocka_unit_test(interface),     cmocka_unit_test(refused_fix),
+        cmocka_unit_test(mass),
+        cmocka_unit_test(components),
+        cmocka_unit_test(orientation_of_components),
+        cmocka_unit_test(open_surfaces),
+        cmocka_unit_test(flight),
+        cmocka_unit_test(hanging_bar),
+        cmocka_unit_test(contact),
+        cmocka_unit_test(scripted),
+        cmocka_unit_test(set_positions),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(failing_memory),
+        cmocka_unit_test(interface),
+        cmocka_unit_test(refused_fix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

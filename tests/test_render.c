@@ -167,6 +167,63 @@ static void a_body_where_it_is(void **state)
     free(image.rgb);
 }
 
+/* With a camera at a given place the picture grows with the zoom, whatever that is. */
+static void zoom_of_a_camera(void **state)
+{
+    (void)state;
+    block_run();
+    const double zoom[] = {1, 100, 2, 0.5, 0.2, 0.1, 0.05, 0.01}, x[3] = {0.1, 0.45, 0.1};
+    double first[2] = {0, 0};
+    for (size_t i = 0; i < sizeof zoom / sizeof *zoom; i++) {
+        BrioStageDef def = brio__stage_defaults();
+        BrioMotionFile *motion;
+        BrioStage *stage;
+        double at[2];
+        def.zoom = zoom[i];
+        for (int r = 0; r < 3; r++) {
+            def.eye[r] = (double[]){0, 0.35, 1.6}[r];
+            def.target[r] = (double[]){0, 0.35, 0}[r];
+        }
+        assert_int_equal(brio__motion_open("block", &motion, NULL), BRIO_OK);
+        assert_int_equal(brio__stage_create(&def, &motion, 1, &stage, NULL), BRIO_OK);
+        assert_true(brio__view_project(&stage->view, x, at, NULL));
+        at[0] -= 0.5 * def.width;
+        at[1] -= 0.5 * def.height;
+        if (i == 0) memcpy(first, at, sizeof first);
+        print_message("zoom %g: %.3f to the right, %.3f up\n", zoom[i], at[0], -at[1]);
+        assert_true(first[0] > 100 && first[1] < -100);
+        for (int r = 0; r < 2; r++)
+            assert_true(fabs(at[r] - zoom[i] * first[r]) < 1e-9 * fabs(first[r]) * (1 + zoom[i]));
+        brio__stage_free(stage);
+        brio__motion_free(motion);
+    }
+}
+
+/* A camera that looks straight down or up is turned by the azimuth like one that nearly does. */
+static void azimuth_from_above(void **state)
+{
+    (void)state;
+    block_run();
+    const double x[3] = {0.1, 0.35, 0.03};
+    for (int turn = -270; turn <= 270; turn += 45)
+        for (int up = -90; up <= 90; up += 180) {
+            double at[2][2];
+            for (int near = 0; near < 2; near++) {
+                BrioStageDef def = brio__stage_defaults();
+                BrioMotionFile *motion;
+                BrioStage *stage;
+                def.azimuth = turn;
+                def.elevation = near ? up * (1 - 1e-7) : up;
+                assert_int_equal(brio__motion_open("block", &motion, NULL), BRIO_OK);
+                assert_int_equal(brio__stage_create(&def, &motion, 1, &stage, NULL), BRIO_OK);
+                assert_true(brio__view_project(&stage->view, x, at[near], NULL));
+                brio__stage_free(stage);
+                brio__motion_free(motion);
+            }
+            for (int r = 0; r < 2; r++) assert_true(fabs(at[1][r] - at[0][r]) < 0.01);
+        }
+}
+
 /* A block that stands on the floor, before one of the backgrounds, seen from a low place. */
 static Image standing_block(const char *background)
 {
@@ -990,6 +1047,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_where_it_is),
+        cmocka_unit_test(zoom_of_a_camera),
+        cmocka_unit_test(azimuth_from_above),
         cmocka_unit_test(sky_and_ground),
         cmocka_unit_test(no_specks_in_folds),
         cmocka_unit_test(no_dark_outlines),

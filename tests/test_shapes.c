@@ -154,6 +154,27 @@ static void dice(void **unused)
     }
 }
 
+/* A die that is nearly a ball, and a capsule that is hardly longer than one: no layer of flat
+ * tets where little is left between the round parts. */
+static void nearly_balls(void **unused)
+{
+    (void)unused;
+    const double left[] = {1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.01, 0.05, 0.1, 0.2};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        for (int cells = 1; cells <= 5; cells++) {
+            BrioMesh *mesh[] = {make("die", "size", 0.1, "radius", 0.05 * (1 - left[i]), "cells",
+                                     (double)cells, NULL),
+                                make("capsule", "radius", 0.05, "height", 0.1 * (1 + left[i]),
+                                     "cells", (double)cells, NULL)};
+            for (int k = 0; k < 2; k++) {
+                double mean;
+                assert_int_equal(brio__mesh_check_solid(mesh[k], NULL), BRIO_OK);
+                assert_true(worst_shape(mesh[k], &mean) < 5);
+                brio_mesh_free(mesh[k]);
+            }
+        }
+}
+
 /* Every vertex of the surface lies on the rounded cube: r from the nearest point of the inner
  * cube. */
 static void die_is_round(void **unused)
@@ -463,6 +484,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dice),
+        cmocka_unit_test(nearly_balls),
         cmocka_unit_test(die_is_round),
         cmocka_unit_test(capsules),
         cmocka_unit_test(tori),

@@ -139,6 +139,50 @@ static void every_kind_of_pixels(void **state)
     }
 }
 
+/* Without a palette tRNS names one colour, all bits of it, whose pixels are transparent. */
+static void a_transparent_colour(void **state)
+{
+    (void)state;
+    static const struct {
+        int kind, channels, depth;
+    } kinds[] = {{0, 1, 1}, {0, 1, 4}, {0, 1, 8}, {0, 1, 16}, {2, 3, 8}, {2, 3, 16}};
+    for (size_t n = 0; n < BRIO_COUNT(kinds); n++) {
+        int depth = kinds[n].depth, channels = kinds[n].channels, width, height, seen = 0;
+        size_t row = ((size_t)(WIDE * channels * depth) + 7) / 8;
+        uint8_t rows[HIGH * WIDE * 6], key[6], *rgba;
+        BrioError error = {0};
+        memset(rows, 0x5a, sizeof rows); /* of 1 and 4 bits not all pixels are alike */
+        if (depth >= 8) rows[row / 2] = 0x5b;
+        for (int c = 0; c < channels; c++) {
+            key[2 * c] = depth == 16 ? 0x5a : 0;
+            key[2 * c + 1] = depth == 1 ? 1 : depth == 4 ? 5 : 0x5a;
+        }
+        Bytes file = png_of(WIDE, HIGH, depth, kinds[n].kind,
+                            (size_t)BRIO_MAX(channels * depth / 8, 1), rows, row, NULL, 0, 0);
+        Bytes keyed = {malloc(file.size + 20), 33}; /* signature and head */
+        memcpy(keyed.data, file.data, 33);
+        put_chunk(&keyed, "tRNS", key, 2 * (size_t)channels);
+        memcpy(keyed.data + keyed.size, file.data + 33, file.size - 33);
+        keyed.size += file.size - 33;
+        assert_int_equal(
+            brio__png_read("a.png", keyed.data, keyed.size, &rgba, &width, &height, &error),
+            BRIO_OK);
+        for (int j = 0; j < HIGH; j++)
+            for (int i = 0; i < WIDE; i++) {
+                /* 0x5a is 01011010 */
+                bool same = depth == 1   ? 0x5a >> (7 - i % 8) & 1
+                            : depth == 4 ? i % 2 == 0
+                                         : j > 0 || (size_t)i != row / 2 / (row / WIDE);
+                assert_int_equal(rgba[4 * (j * WIDE + i) + 3], same ? 0 : 255);
+                seen += same;
+            }
+        assert_true(seen > 0 && seen < WIDE * HIGH);
+        brio__free(rgba);
+        free(keyed.data);
+        free(file.data);
+    }
+}
+
 /* Any length and any changed byte: the same picture or a sentence. */
 static void damaged_files(void **state)
 {
@@ -339,11 +383,9 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_pixels),
-        cmocka_unit_test(damaged_files),
-        cmocka_unit_test(filters),
-        cmocka_unit_test(upright_on_its_body),
-        cmocka_unit_test(sentences),
+        cmocka_unit_test(every_kind_of_pixels), cmocka_unit_test(a_transparent_colour),
+        cmocka_unit_test(damaged_files),        cmocka_unit_test(filters),
+        cmocka_unit_test(upright_on_its_body),  cmocka_unit_test(sentences),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

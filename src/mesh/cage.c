@@ -379,6 +379,22 @@ static BrioStatus check_carried(const Work *w, BrioError *error)
     return BRIO_OK;
 }
 
+/* The surface with components that look outward. */
+static BrioStatus turn_outward(BrioLattice *l, BrioError *error)
+{
+    size_t corners = 3 * (size_t)l->surface->triangle_count;
+    l->outward = *l->surface;
+    l->outward.triangle = brio__alloc(corners, sizeof *l->outward.triangle);
+    if (l->outward.triangle) {
+        memcpy(l->outward.triangle, l->surface->triangle, corners * sizeof *l->outward.triangle);
+        l->surface = &l->outward;
+        if (brio__shell_outward(l->outward.triangle, l->outward.triangle_count,
+                                l->outward.vertex_count, l->outward.x) == BRIO_OK)
+            return BRIO_OK;
+    }
+    return brio__error(error, BRIO_ERROR_MEMORY, "out of memory for a cage");
+}
+
 /* Whether it is closed, and its orientation. Rejects a surface that encloses nothing. */
 static BrioStatus look(BrioLattice *l, BrioError *error)
 {
@@ -399,12 +415,12 @@ static BrioStatus look(BrioLattice *l, BrioError *error)
                            "%.0f %% of its area, and a cage needs an inside; close it, or use "
                            "kind: shell",
                            (long long)edges, 100 * holes);
-    if (!l->closed)
-        brio__log(BRIO_LOG_WARNING,
-                  "the surface of a cage has %lld open edges, or triangles of inconsistent "
-                  "orientation: a vote of lines through it decides what is inside; `brio mesh "
-                  "repair` removes the usual causes",
-                  (long long)edges);
+    if (l->closed) return turn_outward(l, error);
+    brio__log(BRIO_LOG_WARNING,
+              "the surface of a cage has %lld open edges, or triangles of inconsistent "
+              "orientation: a vote of lines through it decides what is inside; `brio mesh "
+              "repair` removes the usual causes",
+              (long long)edges);
     brio__lattice_enclosed(mesh, &moments);
     l->inward = moments.volume < 0;
     return BRIO_OK;
@@ -501,6 +517,7 @@ static bool is_empty(const Work *w)
 
 static void free_work(Work *w)
 {
+    brio__free(w->l.outward.triangle);
     brio__free(w->l.passed);
     brio__free(w->l.count);
     brio__free(w->l.in);
@@ -517,11 +534,14 @@ BrioStatus brio__cage_create(const BrioMesh *surface, int cells, BrioCage **cage
         return brio__error(error, BRIO_ERROR_INPUT,
                            "a cage of %d cells: give 1 to %d along the longest side", cells,
                            BRIO_CAGE_MAX);
-    BRIO_CHECK(look(&w.l, error));
-    BRIO_CHECK(lay(&w.l, cells, error));
-    w.cage = brio__calloc(1, sizeof *w.cage);
-    BrioStatus status = w.cage ? make_lattice(&w) : BRIO_ERROR_MEMORY;
-    bool empty = status == BRIO_OK && is_empty(&w), said = false;
+    BrioStatus status = look(&w.l, error);
+    if (status == BRIO_OK) status = lay(&w.l, cells, error);
+    bool empty = false, said = status != BRIO_OK;
+    if (status == BRIO_OK) {
+        w.cage = brio__calloc(1, sizeof *w.cage);
+        status = w.cage ? make_lattice(&w) : BRIO_ERROR_MEMORY;
+    }
+    if (status == BRIO_OK) empty = is_empty(&w);
     if (status == BRIO_OK && !empty) {
         status = check_carried(&w, error);
         said = status != BRIO_OK;

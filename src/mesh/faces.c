@@ -93,14 +93,12 @@ static void turn(int32_t *first, int32_t *last)
     }
 }
 
-/* The first corner stays where it is, so that the fans stay the same triangles, in the other
+/* The first corner stays where it is, so that the fan stays the same triangles, in the other
  * order. */
-void brio__faces_turn(BrioFaces *f)
+void brio__faces_turn(BrioFaces *f, int64_t face)
 {
-    for (int64_t k = 0; k < f->count; k++) {
-        int32_t first = f->start[k] + 1, last = f->start[k + 1] - 1;
-        turn(f->vertex + first, f->vertex + last);
-        if (f->corner_uv) turn(f->corner_uv + first, f->corner_uv + last);
-        if (f->corner_normal) turn(f->corner_normal + first, f->corner_normal + last);
-    }
+    int32_t first = f->start[face] + 1, last = f->start[face + 1] - 1;
+    turn(f->vertex + first, f->vertex + last);
+    if (f->corner_uv) turn(f->corner_uv + first, f->corner_uv + last);
+    if (f->corner_normal) turn(f->corner_normal + first, f->corner_normal + last);
 }

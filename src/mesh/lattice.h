@@ -7,6 +7,7 @@
 
 typedef struct BrioLattice {
     const BrioMesh *surface;
+    BrioMesh outward;       /* the surface, if it is closed: its components look outward */
     double origin[3], edge; /* of the first corner; of a cube */
     int64_t cubes[3];
     /* of each tet of the lattice, 12 a cube: 1 if the surface passes it */

@@ -6,6 +6,7 @@
 #include "mesh.h"
 
 #include "../vec.h"
+#include "within.h"
 
 #include <string.h>
 
@@ -479,19 +480,10 @@ BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error)
     brio__free(second);
     brio__free(start);
     if (status != BRIO_OK) return status;
-    double volume = 0;
-    const double *x = mesh->x, *apex = x;
-    for (int64_t t = 0; t < mesh->triangle_count; t++) {
-        const int32_t *v = mesh->triangle + 3 * t;
-        volume += brio__tet_volume6(apex, x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1],
-                                    x + 3 * (int64_t)v[2]);
-    }
-    for (int64_t t = 0; volume < 0 && t < mesh->triangle_count; t++) {
-        int32_t *v = mesh->triangle + 3 * t, swap = v[1];
-        v[1] = v[2];
-        v[2] = swap;
-    }
-    return BRIO_OK;
+    status = brio__shell_outward(mesh->triangle, mesh->triangle_count, mesh->vertex_count, mesh->x);
+    return status == BRIO_OK
+               ? BRIO_OK
+               : brio__error(error, status, "out of memory for the components of a surface");
 }
 
 /* The sides of all triangles in order, so that equal ones are neighbours; `from` is the triangle.

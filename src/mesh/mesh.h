@@ -45,7 +45,7 @@ double brio__tet_volume6(const double *a, const double *b, const double *c, cons
 BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error);
 
 /* The triangles must be a closed surface that uses every vertex: no open edge, and neighbours look
- * to the same side; if that is inward, all are turned around. */
+ * to the same side; components where that is inward are turned around (brio__shell_outward). */
 BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error);
 
 /* Unique edges of the triangles, written to edge[] as structural springs (if the mesh has no edges
@@ -74,7 +74,7 @@ void brio__vertex_groups_free(BrioVertexGroups *groups);
 int64_t brio__faces_triangles(const BrioFaces *faces); /* of the fans of all faces */
 /* The corners of these triangles: corner[3 t + i] is an index into vertex, corner_uv and so on. */
 void brio__faces_fan(const BrioFaces *faces, int32_t *corner);
-void brio__faces_turn(BrioFaces *faces); /* all look to the other side */
+void brio__faces_turn(BrioFaces *faces, int64_t face); /* one looks to the other side */
 
 /* ---- readers ---------------------------------------------------------------------------- */
 

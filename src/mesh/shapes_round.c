@@ -49,22 +49,19 @@ static BrioStatus keep_surface(BrioMesh **mesh, BrioError *error)
 
 /* ---- die and capsule -------------------------------------------------------------------- */
 
-/* Positions from the centre to a face, cells + 1 of them: some cells lie in the rounded part (none
- * if that is much thinner than a cell, all if there is nothing else), evenly spaced on both sides
- * of its border. */
+/* Positions from the centre to a face, cells + 1 of them: some cells lie in the rounded part,
+ * evenly spaced on both sides of its border. Where the rounded part or the flat one is much thinner
+ * than a cell, all are evenly spaced, and none of them is flat. */
 static double place(double half, double radius, int64_t cells, int64_t i)
 {
-    double flat = half - radius;
-    int64_t round_cells = (int64_t)floor((double)cells * radius / half + 0.5);
-    if (radius * (double)cells < 0.6 * half || cells == 1)
+    double flat = half - radius, thin = 0.6 * half;
+    if (radius * (double)cells < thin || flat * (double)cells < thin || cells == 1)
         return half * ((double)i / (double)cells);
-    if (flat <= 1e-12 * half)
-        round_cells = cells;
-    else
-        round_cells = BRIO_MIN(BRIO_MAX(round_cells, 1), cells - 1);
+    int64_t round_cells = (int64_t)floor((double)cells * radius / half + 0.5);
+    round_cells = BRIO_MIN(BRIO_MAX(round_cells, 1), cells - 1);
     int64_t inner = cells - round_cells;
-    return i <= inner && inner > 0 ? flat * ((double)i / (double)inner)
-                                   : flat + radius * ((double)(i - inner) / (double)round_cells);
+    return i <= inner ? flat * ((double)i / (double)inner)
+                      : flat + radius * ((double)(i - inner) / (double)round_cells);
 }
 
 static void to_ball(double d[3])
@@ -190,9 +187,7 @@ static BrioStatus make_capsule(const double *values, BrioMesh **mesh, BrioError 
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "a capsule of %g cells along its axis is too long",
                            half / radius * (double)cells);
-    int64_t along = cells;
-    if (half > radius * (1 + 1e-12))
-        along += BRIO_MAX((int64_t)floor((half - radius) / radius * (double)cells + 0.5), 1);
+    int64_t along = cells + (int64_t)floor((half - radius) / radius * (double)cells + 0.5);
     return make_rounded((const double[3]){radius, half, radius}, radius,
                         (const int64_t[3]){cells, along, cells}, mesh, error);
 }

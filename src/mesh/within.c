@@ -32,6 +32,111 @@ BrioStatus brio__shell_closed(const BrioShell *shell, bool *closed)
     return BRIO_OK;
 }
 
+/* ---- components ------------------------------------------------------------------------- */
+
+typedef struct Component {
+    BrioShell shell;
+    double volume, low[3], high[3];
+} Component;
+
+static int32_t root_of(int32_t *parent, int32_t v)
+{
+    while (parent[v] != v) v = parent[v] = parent[parent[v]];
+    return v;
+}
+
+/* Numbers the components; of[t] is that of triangle t. */
+static int32_t number_components(const int32_t *triangle, int64_t count, int64_t vertices,
+                                 int32_t *parent, int32_t *of)
+{
+    int32_t components = 0;
+    for (int64_t v = 0; v < vertices; v++) parent[v] = (int32_t)v;
+    for (int64_t k = 0; k < 3 * count; k++)
+        parent[root_of(parent, triangle[k])] = root_of(parent, triangle[k / 3 * 3]);
+    for (int64_t t = 0; t < count; t++) of[t] = root_of(parent, triangle[3 * t]);
+    for (int64_t v = 0; v < vertices; v++) parent[v] = -1; /* from here on: numbers of roots */
+    for (int64_t t = 0; t < count; t++) {
+        if (parent[of[t]] < 0) parent[of[t]] = components++;
+        of[t] = parent[of[t]];
+    }
+    return components;
+}
+
+/* The triangles by component, with their volumes and boxes. */
+static void gather_components(const int32_t *triangle, int64_t count, const int32_t *of,
+                              const double *x, Component *c, int32_t components, int32_t *sorted)
+{
+    int64_t begin = 0;
+    for (int64_t t = 0; t < count; t++) c[of[t]].shell.count++;
+    for (int32_t k = 0; k < components; k++) {
+        c[k].shell.triangle = sorted + 3 * begin;
+        begin += c[k].shell.count;
+        c[k].shell.count = 0;
+        for (int r = 0; r < 3; r++) c[k].low[r] = INFINITY, c[k].high[r] = -INFINITY;
+    }
+    for (int64_t k = 0; k < 3 * count; k++) {
+        Component *own = &c[of[k / 3]];
+        int64_t to = own->shell.triangle - sorted + 3 * own->shell.count + k % 3;
+        sorted[to] = triangle[k];
+        own->shell.count += k % 3 == 2;
+        for (int r = 0; r < 3; r++) {
+            own->low[r] = fmin(own->low[r], x[3 * (int64_t)triangle[k] + r]);
+            own->high[r] = fmax(own->high[r], x[3 * (int64_t)triangle[k] + r]);
+        }
+    }
+    for (int32_t k = 0; k < components; k++) c[k].volume = brio__shell_volume6(&c[k].shell, x);
+}
+
+/* Whether one of some corners is: components may touch, and on a face nothing is known. */
+static bool is_within(const Component *inner, const Component *outer, const double *x)
+{
+    enum { SOME = 64 };
+    int64_t corners = 3 * inner->shell.count, step = corners / SOME + 1;
+    step += step % 3 == 0; /* not only the first corner of each triangle */
+    for (int64_t k = 0; k < corners; k += step) {
+        const double *p = x + 3 * (int64_t)inner->shell.triangle[k];
+        bool outside = false;
+        for (int r = 0; r < 3; r++) outside |= p[r] < outer->low[r] || p[r] > outer->high[r];
+        /* on a face it is a half */
+        if (!outside && fabs(brio__shell_winding(&outer->shell, x, p)) > 0.6) return true;
+    }
+    return false;
+}
+
+BrioStatus brio__shell_outward(int32_t *triangle, int64_t count, int64_t vertices, const double *x)
+{
+    int32_t *parent = brio__alloc((size_t)vertices + 1, sizeof *parent), components = 0;
+    int32_t *of = brio__alloc((size_t)count + 1, sizeof *of);
+    int32_t *sorted = brio__alloc(3 * (size_t)count + 1, sizeof *sorted);
+    Component *c = NULL;
+    if (parent && of && sorted) {
+        components = number_components(triangle, count, vertices, parent, of);
+        c = brio__calloc((size_t)components + 1, sizeof *c);
+    }
+    if (c) gather_components(triangle, count, of, x, c, components, sorted);
+    bool any = false;
+    for (int32_t k = 0; c && k < components; k++) any |= c[k].volume < 0;
+    for (int32_t k = 0; any && k < components; k++) {
+        int32_t outer = k; /* the largest one around it */
+        for (int32_t o = 0; o < components; o++)
+            if (fabs(c[o].volume) > fabs(c[outer].volume) && is_within(&c[k], &c[o], x)) outer = o;
+        parent[k] = c[outer].volume < 0; /* there are at most as many as vertices */
+    }
+    for (int64_t t = 0; any && t < count; t++) {
+        int32_t *v = triangle + 3 * t, swap = v[1];
+        if (!parent[of[t]]) continue;
+        v[1] = v[2];
+        v[2] = swap;
+    }
+    brio__free(parent);
+    brio__free(of);
+    brio__free(sorted);
+    brio__free(c);
+    return c ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
+/* ---- points ----------------------------------------------------------------------------- */
+
 static const double *corner(const BrioShell *shell, const double *x, int64_t i)
 {
     return x + 3 * (shell->first + shell->triangle[i]);

@@ -13,6 +13,9 @@ typedef struct BrioShell {
 
 /* Every edge belongs to exactly two triangles of the same orientation. */
 BrioStatus brio__shell_closed(const BrioShell *shell, bool *closed);
+/* Turns the components of a closed surface outward: those within no other, each with all that is
+ * within it. So a cavity stays one. All vertices are at x, numbered from 0 to `vertices` - 1. */
+BrioStatus brio__shell_outward(int32_t *triangle, int64_t count, int64_t vertices, const double *x);
 /* Six times the enclosed volume: negative where the triangles look inward. */
 double brio__shell_volume6(const BrioShell *shell, const double *x);
 /* How often the surface goes round p: 1 or -1 within a closed one, 0 outside. */

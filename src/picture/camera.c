@@ -195,6 +195,18 @@ static void recentre(const BrioView *v, const Corners *c, double target[3])
     for (int r = 0; r < 3; r++) target[r] += x * v->right[r] + y * v->up[r];
 }
 
+/* Straight down or up the direction of the eye does not say what is to the right; the azimuth
+ * does. */
+static void turn_upright(BrioView *v, double azimuth)
+{
+    const double *q = v->right, *d = v->forward;
+    if (isnan(azimuth) || hypot(d[0], d[2]) > 1e-9) return;
+    v->right[0] = cos(azimuth);
+    v->right[2] = -sin(azimuth);
+    for (int r = 0; r < 3; r++)
+        v->up[r] = q[(r + 1) % 3] * d[(r + 2) % 3] - q[(r + 2) % 3] * d[(r + 1) % 3];
+}
+
 static void aim(BrioStage *s, const Corners *c)
 {
     const double degree = acos(-1.0) / 180, angle = BRIO_STAGE_ANGLE * degree;
@@ -207,7 +219,8 @@ static void aim(BrioStage *s, const Corners *c)
                                           : d->target[r];
     }
     if (!isnan(d->eye[0])) {
-        brio__view_aim(&s->view, d->eye, target, angle / d->zoom);
+        brio__view_aim(&s->view, d->eye, target, angle);
+        s->view.scale *= d->zoom; /* the eye stays: the picture grows */
         memcpy(s->target, target, sizeof target);
         return;
     }
@@ -222,9 +235,11 @@ static void aim(BrioStage *s, const Corners *c)
     for (int round = 0; round < 4; round++) {
         for (int r = 0; r < 3; r++) eye[r] = target[r] - forward[r];
         brio__view_aim(&s->view, eye, target, angle);
+        turn_upright(&s->view, d->azimuth * degree);
         double distance = stand_back(&s->view, c, target, 0.88) / d->zoom;
         for (int r = 0; r < 3; r++) eye[r] = target[r] - fmax(distance, 1e-6) * forward[r];
         brio__view_aim(&s->view, eye, target, angle);
+        turn_upright(&s->view, d->azimuth * degree);
         memcpy(s->target, target, sizeof target);
         if (isnan(d->target[0]) && round < 3) recentre(&s->view, c, target);
     }

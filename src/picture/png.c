@@ -155,6 +155,8 @@ typedef struct PngReader {
     uint8_t *raw;
     uint8_t palette[256][4];
     int colours;
+    bool keyed; /* grey or coloured pixels of just this value are transparent */
+    int key[4];
     BrioError *error;
 } PngReader;
 
@@ -203,13 +205,18 @@ static BrioStatus read_head(PngReader *r, const uint8_t *head)
     return r->raw ? BRIO_OK : brio__error(r->error, BRIO_ERROR_MEMORY, "out of memory");
 }
 
-static BrioStatus read_palette(PngReader *r, const char *kind, const uint8_t *data, uint32_t length)
+/* How opaque the colours of a palette are, or which pixels are transparent. */
+static void read_transparent(PngReader *r, const uint8_t *data, uint32_t length)
 {
-    if (!memcmp(kind, "tRNS", 4)) {
-        for (uint32_t k = 0; r->kind == PALETTE && k < length && k < 256; k++)
-            r->palette[k][3] = data[k];
-        return BRIO_OK;
-    }
+    for (uint32_t k = 0; r->kind == PALETTE && k < length && k < 256; k++)
+        r->palette[k][3] = data[k];
+    r->keyed = (r->kind == GREY || r->kind == COLOURS) && length == 2 * (uint32_t)r->channels;
+    for (int c = 0; r->keyed && c < r->channels; c++)
+        r->key[c] = data[2 * c] << 8 | data[2 * c + 1];
+}
+
+static BrioStatus read_palette(PngReader *r, const uint8_t *data, uint32_t length)
+{
     if (length % 3 || length > 768 || length == 0) return damaged(r);
     r->colours = (int)(length / 3);
     for (int k = 0; k < r->colours; k++) memcpy(r->palette[k], data + 3 * k, 3);
@@ -232,8 +239,10 @@ static BrioStatus read_chunks(PngReader *r, z_stream *zip)
             BRIO_CHECK(read_head(r, chunk + 8));
             zip->next_out = r->raw;
             zip->avail_out = (uInt)((r->row + 1) * (size_t)r->height);
-        } else if (!memcmp(kind, "PLTE", 4) || !memcmp(kind, "tRNS", 4)) {
-            BRIO_CHECK(read_palette(r, kind, chunk + 8, length));
+        } else if (!memcmp(kind, "PLTE", 4)) {
+            BRIO_CHECK(read_palette(r, chunk + 8, length));
+        } else if (!memcmp(kind, "tRNS", 4)) {
+            read_transparent(r, chunk + 8, length);
         } else if (!memcmp(kind, "IDAT", 4)) {
             zip->next_in = (Bytef *)chunk + 8;
             zip->avail_in = length;
@@ -268,10 +277,12 @@ static BrioStatus undo_filters(PngReader *r)
     return BRIO_OK;
 }
 
-/* Channel `c` of pixel `i` of a row, as stored; of 16 bits the upper 8. */
+/* Channel `c` of pixel `i` of a row, as stored. */
 static int channel(const PngReader *r, const uint8_t *row, int i, int c)
 {
-    if (r->depth >= 8) return row[(size_t)i * r->step + (size_t)c * (size_t)r->depth / 8];
+    const uint8_t *at = row + (size_t)i * r->step + (size_t)c * (size_t)r->depth / 8;
+    if (r->depth == 16) return at[0] << 8 | at[1];
+    if (r->depth == 8) return *at;
     int bit = i * r->depth;
     return row[bit / 8] >> (8 - r->depth - bit % 8) & ((1 << r->depth) - 1);
 }
@@ -283,7 +294,13 @@ static BrioStatus spread_pixels(const PngReader *r, uint8_t *rgba)
         const uint8_t *row = r->raw + (size_t)j * (r->row + 1) + 1;
         for (int i = 0; i < r->width; i++, rgba += 4) {
             int value[4] = {0, 0, 0, 255};
-            for (int c = 0; c < r->channels; c++) value[c] = channel(r, row, i, c);
+            bool key = r->keyed;
+            for (int c = 0; c < r->channels; c++) {
+                int stored = channel(r, row, i, c);
+                key &= stored == r->key[c];
+                value[c] = r->depth == 16 ? stored >> 8 : stored;
+            }
+            if (key) value[3] = 0;
             if (r->kind == PALETTE) {
                 if (value[0] >= r->colours) return damaged(r);
                 memcpy(rgba, r->palette[value[0]], 4);

@@ -61,12 +61,18 @@ static BrioStatus take_faces(const BrioFaces *faces, const int32_t *triangle, in
     skin->faces = brio__faces_copy(faces);
     if (!skin->faces) return BRIO_ERROR_MEMORY;
     BRIO_CHECK(fan(skin));
-    int way = skin->triangle_count == count && count ? compare(triangle, skin->triangle) : 0;
-    *same = way != 0;
-    for (int64_t t = 0; *same && t < count; t++)
-        *same = compare(triangle + 3 * t, skin->triangle + 3 * t) == way;
-    if (way >= 0) return BRIO_OK;
-    brio__faces_turn(skin->faces);
+    bool turned = false;
+    *same = skin->triangle_count == count && count > 0;
+    for (int64_t k = 0, t = 0; *same && k < faces->count; k++) {
+        int64_t end = t + BRIO_MAX(faces->start[k + 1] - faces->start[k] - 2, 0);
+        int way = t < end ? compare(triangle + 3 * t, skin->triangle + 3 * t) : 1;
+        for (*same = way != 0; *same && t < end; t++)
+            *same = compare(triangle + 3 * t, skin->triangle + 3 * t) == way;
+        if (way > 0) continue;
+        brio__faces_turn(skin->faces, k);
+        turned = true;
+    }
+    if (!turned) return BRIO_OK;
     brio__free(skin->triangle);
     return fan(skin);
 }
