@@ -1005,6 +1005,27 @@ static void inverted_initial_state(void **state)
     unlink("flat.csv");
 }
 
+/* Tables as other programs write them: the mark of UTF-8, comments, names of the columns. */
+static void tables_of_other_programs(void **state)
+{
+    (void)state;
+    static const char *const head[] = {"\xef\xbb\xbf", "\xef\xbb\xbfx,y,z,vx,vy,vz\r\n",
+                                       "# a cube\n\nx y z vx vy vz\n"};
+    for (int i = 0; i < 3; i++) {
+        FILE *file = fopen("cube.csv", "w");
+        assert_non_null(file);
+        fputs(head[i], file);
+        for (int v = 0; v < 8; v++)
+            fprintf(file, "%g,%g,%g,0,0,0\r\n", v & 1 ? 0.5 : -0.5, v & 2 ? 0.5 : -0.5,
+                    v & 4 ? 0.5 : -0.5);
+        fclose(file);
+        write_cube("neo-hookean", "    state: cube.csv\n");
+        const Outcome *o = BRIO("check", "scene.yaml");
+        if (o->code) fail_msg("table %d: %s", i, o->err);
+    }
+    unlink("cube.csv");
+}
+
 static void files_that_are_not_scenes(void **state)
 {
     (void)state;
@@ -1143,6 +1164,7 @@ int main(void)
         cmocka_unit_test(broken_meshes),
         cmocka_unit_test(does_not_fit_into_memory),
         cmocka_unit_test(inverted_initial_state),
+        cmocka_unit_test(tables_of_other_programs),
         cmocka_unit_test(files_that_are_not_scenes),
         cmocka_unit_test(checks_json),
         cmocka_unit_test(heights_without_numbers),

@@ -69,14 +69,18 @@ static BrioStatus read_rows(const char *file, const char *text, size_t size, int
     int columns = *of_row;
     int64_t room = 0;
     Line line = {.number = 1};
-    for (const char *at = text; at < text + size; line.number++) {
+    bool first = true; /* line that is not empty and no comment: it may name the columns */
+    size_t mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0; /* of UTF-8 */
+    for (const char *at = text + mark; at < text + size; line.number++) {
         const char *end = memchr(at, '\n', (size_t)(text + size - at));
         line.start = line.at = at;
         line.end = end ? end : text + size;
         at = line.end + 1;
         while (line.at < line.end && isspace((unsigned char)*line.at)) line.at++;
         if (line.at == line.end || *line.at == '#') continue;
-        if (*rows == 0 && line.number == 1 && is_heading(line.at)) continue;
+        bool names = first && is_heading(line.at);
+        first = false;
+        if (names) continue;
         line.at = line.start;
         if (columns == 0) columns = *of_row = BRIO_MAX(1, count_numbers(line));
         if (*rows == room) {
