@@ -67,6 +67,13 @@ static void static_problems(void **unused)
     o = BRIO("run", "held.yaml", "-o", "held", "--force", "--quiet");
     assert_int_equal(o->code, 0);
     assert_null(strstr(o->err, "nothing holds"));
+    /* a single vertex at the origin, which its spring lets go far for its own coordinates */
+    write_text("spring.yaml", "time: {h: 1/100, end: 0.02}\nintegrator: static\nbodies:\n"
+                              "  - {name: s, shape: {type: line, length: 1, cells: 1}, kind: "
+                              "springs, material: {type: hooke, k: 1000, vertex_mass: 1}, "
+                              "transform: {rotate: [[0, 0, 1], -90], translate: [0, 1, 0]}, "
+                              "fix: [{vertices: [0]}]}\n");
+    expect(BRIO("settle", "spring.yaml", "-o", "spring", "--force"), 0, "");
 }
 
 static void messages(void **unused)

@@ -90,7 +90,7 @@ static bool is_singular(const BrioProblem *p)
 {
     const BrioSystem *system = p->solver->system;
     if (p->mass > 0 || system->partition) return false;
-    return brio__exceeds_scene(p->state, brio__norm_max(system, p->solver->step));
+    return brio__exceeds_scene(p->solver, p->state, brio__norm_max(system, p->solver->step));
 }
 
 BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const double *residual,
