@@ -957,6 +957,10 @@ static void expect_reason(const BrioEnergy *energy, const char *linear, double v
                  brio__reason_text(reason), brio_status_name(got),
                  brio__reason_text(solver->reason), brio_sim_reason(sim));
     if (status != BRIO_OK) assert_non_null(strstr(brio_sim_reason(sim), brio__reason_text(reason)));
+    /* whoever solves next does so as accurately as the options say */
+    const BrioLinear *matrix = solver->linear;
+    assert_true(!matrix ||
+                (matrix->options.tol == solver->options.linear_tol && !matrix->options.near));
     brio_sim_free(sim);
 }
 
