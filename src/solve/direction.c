@@ -124,10 +124,10 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
         again = status == BRIO_NOT_POSITIVE_DEFINITE && projected == 1 && !s->constraints;
     } while (again && shift_more(&shift));
     reset_accuracy(s);
-    if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
-        return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
     /* an iterative solver sees it late */
     if (status == BRIO_NOT_POSITIVE_DEFINITE && projected < 1) return status;
+    if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
+        return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
     if (status != BRIO_OK)
         return status < 0 ? status : brio__problem_finish(p, BRIO_REASON_LINEAR, status);
     s->iterations++;
