@@ -1319,13 +1319,17 @@ static void refusals(void **unused)
     (void)unused;
     static const struct {
         const char *integrator, *linear, *message;
-        double h, tol;
+        double h, tol, linear_tol;
     } defs[] = {
-        {"backward-eular", "cholesky", "no integrator \"backward-eular\"", 0.1, 1},
-        {"backward-euler", "lu", "no linear solver \"lu\"", 0.1, 1},
-        {"backward-euler", "ldlt", "the time step h = 0 s must be positive", 0, 1},
-        {"backward-euler", "ldlt", "the time step h = nan s must be positive", NAN, 1},
-        {"backward-euler", "ldlt", "the solver's tolerances and limits must be positive", 0.1, 0},
+        {"backward-eular", "cholesky", "no integrator \"backward-eular\"", 0.1, 1, 0.1},
+        {"backward-euler", "lu", "no linear solver \"lu\"", 0.1, 1, 0.1},
+        {"backward-euler", "ldlt", "the time step h = 0 s must be positive", 0, 1, 0.1},
+        {"backward-euler", "ldlt", "the time step h = nan s must be positive", NAN, 1, 0.1},
+        {"backward-euler", "ldlt", "the solver's tolerances and limits must be positive", 0.1, 0,
+         0.1},
+        {"backward-euler", "pcg", "the solver's tolerances and limits must be positive", 0.1, 1, 0},
+        {"backward-euler", "pcg", "linear_tol = 1 must be less than 1: it is a relative residual",
+         0.1, 1, 1},
     };
     for (size_t k = 0; k < BRIO_COUNT(defs); k++) {
         BrioSystem *system;
@@ -1339,6 +1343,7 @@ static void refusals(void **unused)
         def.solver.linear = defs[k].linear;
         def.h = defs[k].h;
         def.solver.tol = defs[k].tol;
+        def.solver.linear_tol = defs[k].linear_tol;
         assert_int_equal(brio_sim_create(system, state, &def, &sim, &error), BRIO_ERROR_INPUT);
         assert_string_equal(error.message, defs[k].message);
         assert_null(sim);

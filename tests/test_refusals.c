@@ -91,6 +91,9 @@ static void messages(void **unused)
                                 "[{\"shape\": {\"type\": \"box\"}, \"material\": \"jelly\"}]}\n");
     const Outcome *o = BRIO("run", "fraction.json", "-o", "fraction", "--quiet");
     assert_int_equal(o->code, 0);
+    /* a solution as good as none: what falls would stand still */
+    expect(BRIO("check", "fraction.json", "--set", "solver.linear_tol=1"), 2,
+           "linear_tol = 1 is out of range: must be between 1e-16 and 0.9");
     write_text("quoted.yaml", "time: {h: \"0.01\"}\n" BOX "}\n");
     expect(BRIO("check", "quoted.yaml"), 2, "found the text \"0.01\"; remove the quotes");
 
