@@ -957,6 +957,10 @@ static void expect_reason(const BrioEnergy *energy, const char *linear, double v
                  brio__reason_text(reason), brio_status_name(got),
                  brio__reason_text(solver->reason), brio_sim_reason(sim));
     if (status != BRIO_OK) assert_non_null(strstr(brio_sim_reason(sim), brio__reason_text(reason)));
+    /* whoever solves next does so as accurately as the options say */
+    const BrioLinear *matrix = solver->linear;
+    assert_true(!matrix ||
+                (matrix->options.tol == solver->options.linear_tol && !matrix->options.near));
     brio_sim_free(sim);
 }
 
@@ -1315,13 +1319,17 @@ static void refusals(void **unused)
     (void)unused;
     static const struct {
         const char *integrator, *linear, *message;
-        double h, tol;
+        double h, tol, linear_tol;
     } defs[] = {
-        {"backward-eular", "cholesky", "no integrator \"backward-eular\"", 0.1, 1},
-        {"backward-euler", "lu", "no linear solver \"lu\"", 0.1, 1},
-        {"backward-euler", "ldlt", "the time step h = 0 s must be positive", 0, 1},
-        {"backward-euler", "ldlt", "the time step h = nan s must be positive", NAN, 1},
-        {"backward-euler", "ldlt", "the solver's tolerances and limits must be positive", 0.1, 0},
+        {"backward-eular", "cholesky", "no integrator \"backward-eular\"", 0.1, 1, 0.1},
+        {"backward-euler", "lu", "no linear solver \"lu\"", 0.1, 1, 0.1},
+        {"backward-euler", "ldlt", "the time step h = 0 s must be positive", 0, 1, 0.1},
+        {"backward-euler", "ldlt", "the time step h = nan s must be positive", NAN, 1, 0.1},
+        {"backward-euler", "ldlt", "the solver's tolerances and limits must be positive", 0.1, 0,
+         0.1},
+        {"backward-euler", "pcg", "the solver's tolerances and limits must be positive", 0.1, 1, 0},
+        {"backward-euler", "pcg", "linear_tol = 1 must be less than 1: it is a relative residual",
+         0.1, 1, 1},
     };
     for (size_t k = 0; k < BRIO_COUNT(defs); k++) {
         BrioSystem *system;
@@ -1335,6 +1343,7 @@ static void refusals(void **unused)
         def.solver.linear = defs[k].linear;
         def.h = defs[k].h;
         def.solver.tol = defs[k].tol;
+        def.solver.linear_tol = defs[k].linear_tol;
         assert_int_equal(brio_sim_create(system, state, &def, &sim, &error), BRIO_ERROR_INPUT);
         assert_string_equal(error.message, defs[k].message);
         assert_null(sim);

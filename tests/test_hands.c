@@ -789,6 +789,30 @@ static void switching(void **unused)
     brio_sim_free(sim);
 }
 
+/* Multilevel makes rigid motions of positions: those of the state that there is after a switch,
+ * also under a method that factors before it minimises. */
+static void new_positions(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse("time: {h: 1/100}\nintegrator: bdf3\nsolver: {linear: multilevel}\n"
+              "bodies:\n  - {name: bar, shape: {type: box, size: [0.4, 0.1, 0.1], cells: "
+              "[12, 4, 4]}, material: {type: stable-neo-hookean, E: 1e5}, fix: [{box: "
+              "[[-1, -1, -1], [-0.199, 1, 1]]}]}\n");
+    double values[BRIO_MAX_VALUES];
+    step(sim, 1);
+    const BrioStepper *stepper = sim->stepper;
+    const double *before = stepper->state->q;
+    brio_fields_defaults(brio_integrator("energy-lagrange")->fields, values);
+    values[1] = 0; /* ground: no static solve is needed first */
+    values[2] = 1; /* solve: newton */
+    assert_int_equal(brio_sim_set_integrator(sim, "energy-lagrange", values, NULL), BRIO_OK);
+    assert_ptr_not_equal(stepper->state->q, before); /* of another length of history */
+    step(sim, 1);
+    assert_ptr_equal(stepper->solver->linear->options.position, stepper->state->q);
+    brio_sim_free(sim);
+}
+
 /* The parameters come with the integrator: the same motion as with them from the start. */
 static void values_of_a_switch(void **unused)
 {
@@ -1071,8 +1095,9 @@ int main(void)
         cmocka_unit_test(traces),           cmocka_unit_test(refusals),
         cmocka_unit_test(live_material),    cmocka_unit_test(too_large_for_the_books),
         cmocka_unit_test(switching),        cmocka_unit_test(values_of_a_switch),
-        cmocka_unit_test(attachments),      cmocka_unit_test(script_cloth),
-        cmocka_unit_test(script_soft),      cmocka_unit_test(script_springs),
+        cmocka_unit_test(new_positions),    cmocka_unit_test(attachments),
+        cmocka_unit_test(script_cloth),     cmocka_unit_test(script_soft),
+        cmocka_unit_test(script_springs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -580,6 +580,19 @@ static void fixed_cost(void **unused)
     }
 }
 
+/* Where round-off leaves a matrix that is not positive definite (here, a mass is negative), the
+ * step says why it fails; the warning of its halves does, too. */
+static void no_factor(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse("time: {h: 1/30}\nintegrator: backward-euler\nsolver: {type: "
+                         "local-global, max_halvings: 0}\nbodies:\n  - " NET);
+    sim->system->mass[3] = -1e9;
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_NOT_POSITIVE_DEFINITE);
+    assert_string_equal(sim->stepper->solver->message, "the matrix is not positive definite");
+    brio_sim_free(sim);
+}
+
 static void refusals(void **unused)
 {
     (void)unused;
@@ -615,7 +628,7 @@ int main(void)
         cmocka_unit_test(weight_changes), cmocka_unit_test(contacts),
         cmocka_unit_test(friction),       cmocka_unit_test(friction_on_a_mesh),
         cmocka_unit_test(self_contact),   cmocka_unit_test(fixed_cost),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(no_factor),      cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,13 @@ static void static_problems(void **unused)
     o = BRIO("run", "held.yaml", "-o", "held", "--force", "--quiet");
     assert_int_equal(o->code, 0);
     assert_null(strstr(o->err, "nothing holds"));
+    /* a single vertex at the origin, which its spring lets go far for its own coordinates */
+    write_text("spring.yaml", "time: {h: 1/100, end: 0.02}\nintegrator: static\nbodies:\n"
+                              "  - {name: s, shape: {type: line, length: 1, cells: 1}, kind: "
+                              "springs, material: {type: hooke, k: 1000, vertex_mass: 1}, "
+                              "transform: {rotate: [[0, 0, 1], -90], translate: [0, 1, 0]}, "
+                              "fix: [{vertices: [0]}]}\n");
+    expect(BRIO("settle", "spring.yaml", "-o", "spring", "--force"), 0, "");
 }
 
 static void messages(void **unused)
@@ -84,6 +91,9 @@ static void messages(void **unused)
                                 "[{\"shape\": {\"type\": \"box\"}, \"material\": \"jelly\"}]}\n");
     const Outcome *o = BRIO("run", "fraction.json", "-o", "fraction", "--quiet");
     assert_int_equal(o->code, 0);
+    /* a solution as good as none: what falls would stand still */
+    expect(BRIO("check", "fraction.json", "--set", "solver.linear_tol=1"), 2,
+           "linear_tol = 1 is out of range: must be between 1e-16 and 0.9");
     write_text("quoted.yaml", "time: {h: \"0.01\"}\n" BOX "}\n");
     expect(BRIO("check", "quoted.yaml"), 2, "found the text \"0.01\"; remove the quotes");
 

@@ -387,6 +387,7 @@ BrioStatus brio_stepper_factor(BrioStepper *s, const double *q, double time, dou
 {
     BRIO_NEEDS_OR(s && q, BRIO_ERROR_ARGUMENT);
     BRIO_CHECK(assemble(s, q, time, 1, weight, true));
+    s->solver->linear->options.position = s->state->q; /* another method may have had another one */
     BrioStatus status = brio__linear_factor(s->solver->linear);
     return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
 }

@@ -40,9 +40,9 @@ static const BrioKey solver_keys[] = {
                  "Maximum number of Newton iterations before a step fails; each of the first "
                  "three halvings of a step doubles it."),
      KEY_INTO(BrioSolverOptions, max_iterations)},
-    {KEY_REAL("linear_tol", "", 1e-6, 1e-16, 1,
+    {KEY_REAL("linear_tol", "", 1e-6, 1e-16, 0.9,
               "Relative residual of iterative linear solvers; multilevel uses a larger one, up to "
-              "0.01, while Newton is far from the solution."),
+              "0.05, while Newton is far from the solution."),
      KEY_INTO(BrioSolverOptions, linear_tol)},
     {KEY_INTEGER("max_halvings", 6, 0, 20, "How often brio halves a failed step and tries again."),
      KEY_INTO(BrioSolverOptions, max_halvings)},

@@ -96,6 +96,10 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
         def->solver.max_halvings < 0)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "the solver's tolerances and limits must be positive");
+    if (!(def->solver.linear_tol < 1)) /* no step would be as good as one */
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "linear_tol = %g must be less than 1: it is a relative residual",
+                           def->solver.linear_tol);
     if (!brio__solver_type(def->solver.type))
         return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"",
                            def->solver.type ? def->solver.type : "");

@@ -58,7 +58,7 @@ BrioStatus brio__constraints_create(const BrioSystem *system, BrioConstraints **
                   {&c->force_gradient, (size_t)c->gradients},
                   {&c->column, (count + 1) * coordinates},
                   {&c->schur, 2 * count * count},
-                  {&c->room, 2 * count},
+                  {&c->room, 3 * count},
                   {&c->world, 3 * (size_t)system->vertex_count},
                   {&c->force, coordinates}};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++)
@@ -339,16 +339,20 @@ void brio__constraints_assemble(BrioConstraints *c, bool project, BrioLinear *li
 
 /* ---- the saddle point ------------------------------------------------------------------- */
 
-/* Solves S x = b in place by elimination with partial pivoting; false if S is singular. */
-static bool eliminate(int n, double *S, double *b)
+/* Solves S x = b in place by elimination with partial pivoting; false if S is singular. S is about
+ * symmetric: a pivot is compared with what its own column had, since conditions on light bodies
+ * have larger numbers than those on heavy ones. size: room for n. */
+static bool eliminate(int n, double *S, double *b, double *size)
 {
-    double size = 0;
-    for (int k = 0; k < n * n; k++) size = fmax(size, fabs(S[k]));
+    for (int k = 0; k < n; k++) {
+        size[k] = 0;
+        for (int i = 0; i < n; i++) size[k] = fmax(size[k], fabs(S[i * n + k]));
+    }
     for (int k = 0; k < n; k++) {
         int pivot = k;
         for (int i = k + 1; i < n; i++)
             if (fabs(S[i * n + k]) > fabs(S[pivot * n + k])) pivot = i;
-        if (!(fabs(S[pivot * n + k]) > 1e-12 * size)) return false;
+        if (!(fabs(S[pivot * n + k]) > 1e-12 * size[k])) return false;
         for (int j = k; j < n && pivot != k; j++) {
             double t = S[k * n + j];
             S[k * n + j] = S[pivot * n + j];
@@ -391,7 +395,7 @@ static bool solve_active(BrioConstraints *c, const double *base)
         }
         row++;
     }
-    if (!eliminate(count, S, right)) return false;
+    if (!eliminate(count, S, right, right + n)) return false;
     for (int i = 0, row = 0; i < n; i++)
         if (c->active[i]) c->change[i] = right[row++];
     return true;

@@ -27,7 +27,7 @@ typedef struct BrioConstraints {
     int64_t *points_at;
     double *column; /* count + 1 vectors of the length of q */
     double *schur;  /* 2 x count x count: the matrix, and room */
-    double *room;   /* 2 count */
+    double *room;   /* 3 count */
     bool *active;   /* rows that hold with equality */
     double *world;  /* 3 vertex_count */
     double longest; /* of the lengths */

@@ -85,12 +85,19 @@ static void set_accuracy(const BrioProblem *p, const double *residual)
     s->linear->options.tol = more ? fmax(tol, fmin(max, 0.9 * change)) : tol;
 }
 
+/* Others solve as accurately as the options say, with numbers of their own matrix. */
+static void reset_accuracy(BrioSolver *s)
+{
+    s->linear->options.tol = s->options.linear_tol;
+    s->linear->options.near = false;
+}
+
 /* Whether the step of a static problem says that the matrix is singular but for round-off. */
 static bool is_singular(const BrioProblem *p)
 {
     const BrioSystem *system = p->solver->system;
     if (p->mass > 0 || system->partition) return false;
-    return brio__exceeds_scene(p->state, brio__norm_max(system, p->solver->step));
+    return brio__exceeds_scene(p->solver, p->state, brio__norm_max(system, p->solver->step));
 }
 
 BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const double *residual,
@@ -104,9 +111,11 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
     bool again;
     do {
         status = factor(p, q, projected, &shift);
-        if (status < 0 || (projected < 1 && status != BRIO_OK)) return status;
-        if (status == BRIO_STOPPED) return status;
-        if (status != BRIO_OK) return brio__problem_finish(p, BRIO_REASON_INDEFINITE, status);
+        if (status != BRIO_OK) {
+            reset_accuracy(s);
+            if (status < 0 || status == BRIO_STOPPED || projected < 1) return status;
+            return brio__problem_finish(p, BRIO_REASON_INDEFINITE, status);
+        }
         double before = brio__seconds();
         status = solve_step(p, q, residual);
         s->totals.solve += brio__seconds() - before;
@@ -114,12 +123,11 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
         if (status == BRIO_OK && is_singular(p)) status = BRIO_NOT_POSITIVE_DEFINITE;
         again = status == BRIO_NOT_POSITIVE_DEFINITE && projected == 1 && !s->constraints;
     } while (again && shift_more(&shift));
-    s->linear->options.tol = s->options.linear_tol; /* of others */
-    s->linear->options.near = false;
-    if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
-        return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
+    reset_accuracy(s);
     /* an iterative solver sees it late */
     if (status == BRIO_NOT_POSITIVE_DEFINITE && projected < 1) return status;
+    if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
+        return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
     if (status != BRIO_OK)
         return status < 0 ? status : brio__problem_finish(p, BRIO_REASON_LINEAR, status);
     s->iterations++;

@@ -153,22 +153,31 @@ bool brio__free_motions(BrioSolver *s, const BrioState *state, const double *q, 
     return any;
 }
 
-bool brio__exceeds_scene(const BrioState *state, double distance)
+static void widen(int64_t count, const double *x, double *low, double *high)
 {
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < state->coordinates; i++) {
-        low = fmin(low, state->q[i]);
-        high = fmax(high, state->q[i]);
+    for (int64_t i = 0; i < count; i++) {
+        *low = fmin(*low, x[i]);
+        *high = fmax(*high, x[i]);
     }
+}
+
+/* Of coordinates and of vertices: one free vertex alone has no size, and coordinates of affine
+ * bodies are not positions. */
+bool brio__exceeds_scene(BrioSolver *s, const BrioState *state, double distance)
+{
+    double low = INFINITY, high = -INFINITY, *x = s->dx;
+    brio__system_positions(s->system, state, state->q, state->time, x);
+    widen(state->coordinates, state->q, &low, &high);
+    widen(3 * s->system->vertex_count, x, &low, &high);
     return !(distance <= 1e3 * (high - low));
 }
 
-static bool moved_too_far(const BrioState *state, const double *q)
+static bool moved_too_far(BrioSolver *s, const BrioState *state, const double *q)
 {
     double distance = 0;
     for (int64_t i = 0; i < state->coordinates; i++)
         distance = fmax(distance, fabs(q[i] - state->q[i]));
-    return brio__exceeds_scene(state, distance);
+    return brio__exceeds_scene(s, state, distance);
 }
 
 BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, double time,
@@ -176,7 +185,7 @@ BrioStatus brio__refuse_free_motions(BrioSolver *s, const BrioState *state, doub
 {
     static const char *const remedy = "fix or attach it, or let it come to rest with "
                                       "backward-euler and damping";
-    bool failed = status != BRIO_OK || moved_too_far(state, q);
+    bool failed = status != BRIO_OK || moved_too_far(s, state, q);
     char text[500];
     if (status < 0 || s->system->partition || (!failed && state->step > 0)) return status;
     for (int b = 0; b < s->system->body_count; b++) /* bar1d has no y and z to speak of */

@@ -8,10 +8,10 @@
  * moving along x`. False: there is none, or memory ran out. For one process. */
 bool brio__free_motions(BrioSolver *solver, const BrioState *state, const double *q, double time,
                         char *text, size_t size);
-/* Whether a distance is more than a thousand times the range of all coordinates of the state.
- * Steps with a matrix that is singular up to round-off are that long, or some lengths of a body; a
- * warning names the latter. */
-bool brio__exceeds_scene(const BrioState *state, double distance);
+/* Whether a distance is more than a thousand times the range of all coordinates of the state and
+ * of its vertices, which are in solver->dx afterwards. Steps with a matrix that is singular up to
+ * round-off are that long, or some lengths of a body; a warning names the latter. */
+bool brio__exceeds_scene(BrioSolver *solver, const BrioState *state, double distance);
 /* The end of a static solve that went from `state` to q. If rigid motions are free there, and it
  * failed or a coordinate went a thousand times as far as the scene is large, says so and fails. If
  * it succeeded, the first step logs them as a warning. */

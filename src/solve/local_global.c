@@ -43,7 +43,8 @@ enum {
 
 /* M + scale (L + diag(touch)), factored. */
 typedef struct Global {
-    double scale; /* 0: not factored */
+    bool factored;
+    double scale; /* 0 where rods alone are solved for */
     double *touch;
     BrioScalarFactor *factor;
     BrioHandColumns hands;
@@ -205,7 +206,7 @@ static void add_pair(BrioLocalGlobal *g, int32_t v, int32_t u, double w)
 /* Their memory is used again from the first on. */
 static void forget_factors(BrioLocalGlobal *g)
 {
-    for (int i = 0; i < FACTORS; i++) g->global[i].scale = 0;
+    for (int i = 0; i < FACTORS; i++) g->global[i].factored = false;
     g->oldest = 0;
 }
 
@@ -214,7 +215,10 @@ static bool is_constant(const BrioTerm *term)
     return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT;
 }
 
-static bool rubs(const BrioProblem *p) { return p->dissipation && p->dissipation->friction >= 0; }
+static bool rubs(const BrioProblem *p)
+{
+    return p->dissipation && p->dissipation->friction >= 0 && p->objective->s != 0;
+}
 
 /* What contacts add to the matrix, found once per step where its iterations begin: at q. Friction
  * adds nothing to it: a contact that holds is as stiff across its normal as along it (hold.c). */
@@ -301,13 +305,13 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     Global *to = NULL;
     if (outdated(g, param)) make(g, param);
     for (int i = 0; i < FACTORS && !to; i++)
-        if (g->global[i].scale == scale) to = &g->global[i];
+        if (g->global[i].factored && g->global[i].scale == scale) to = &g->global[i];
     if (to && !memcmp(to->touch, g->touch, bytes)) return *global = to, BRIO_OK;
     if (!to) {
         to = &g->global[g->oldest];
         g->oldest = (g->oldest + 1) % FACTORS;
     }
-    to->scale = 0;
+    to->factored = false;
     if (!to->touch && !(to->touch = brio__alloc((size_t)g->system->block_count, sizeof *to->touch)))
         return BRIO_ERROR_MEMORY;
     brio__hand_columns_forget(&to->hands);
@@ -325,6 +329,7 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     s->totals.factorisations++;
     if (status != BRIO_OK) return status;
     memcpy(to->touch, g->touch, bytes);
+    to->factored = true;
     to->scale = scale;
     *global = to;
     return BRIO_OK;
@@ -336,7 +341,7 @@ static BrioStatus prepare(BrioSolver *s, const BrioState *state, double scale)
     if (!s->self) BRIO_CHECK(create(s, &s->self));
     BrioLocalGlobal *g = s->self;
     for (int i = 0; i < FACTORS; i++)
-        if (g->global[i].scale == scale) return BRIO_OK;
+        if (g->global[i].factored && g->global[i].scale == scale) return BRIO_OK;
     return global_of(s, g, state->param, scale, &global);
 }
 
@@ -647,7 +652,8 @@ static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value
     Global *global;
     double before = brio__seconds();
     BrioValue now;
-    if (s->constraints) brio__constraints_begin(s->constraints, p->state, o->s * o->a);
+    if (s->constraints)
+        brio__constraints_begin(s->constraints, p->state, o->s > 0 ? o->s * o->a : o->h * o->h / 2);
     BRIO_CHECK(begin(p, g, q, &now));
     BrioValue best = now;
     double here = 0, there = 0; /* what the best point and that of now are judged by */

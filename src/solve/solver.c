@@ -223,7 +223,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     if (s->stopped && status >= 0) return brio__solver_stop(s);
     if (objective->massless == 2)
         status = brio__refuse_free_motions(s, state, objective->time, q, status);
-    if (status < 0 && !s->message[0])
+    if (status != BRIO_OK && !s->message[0])
         snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
     return status;
 }
