@@ -575,6 +575,24 @@ static void exponential_is_exact(void **unused)
         }
 }
 
+/* What flies through honey, all of it as fast, is slowed by exp(-k h/m) at any step: its own forces
+ * are round-off, and C v comes from differences all the same. */
+static void exponential_drag(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(
+        "time: {h: 0.5}\ngravity: [0, 0, 0]\nintegrator: exponential\ndamping: [{type: "
+        "ether-drag, k: 3}]\nbodies:\n  - shape: {type: line, length: 1, cells: 3}\n    kind: "
+        "springs\n    material: {type: hooke, k: 50, vertex_mass: 2}\n    transform: {rotate: "
+        "[[1, 2, 3], 40], translate: [0.1, 0.7, 0.3]}\n    velocity: {linear: [3, 1, 2]}\n");
+    double first = ledger(sim).momentum[0];
+    step(sim, 4);
+    double left = ledger(sim).momentum[0] / first, right = exp(-3. / 2 * 2);
+    print_message("exponential: drag leaves %.9f of the momentum, right %.9f\n", left, right);
+    assert_true(fabs(left / right - 1) < 1e-7);
+    brio_sim_free(sim);
+}
+
 /* A stiff cube that rings keeps its energy at steps of 10 rad of its slowest vibration and 60 of
  * its fastest, where backward Euler has none left [Chen2017, Sec. 5: no artificial damping]. */
 static void exponential_rings(void **unused)
@@ -903,6 +921,7 @@ int main(void)
         cmocka_unit_test(tets_are_stable_neo_hookean),
         cmocka_unit_test(tets_keep_volume),
         cmocka_unit_test(exponential_is_exact),
+        cmocka_unit_test(exponential_drag),
         cmocka_unit_test(exponential_rings),
         cmocka_unit_test(one_step_is_verlet),
         cmocka_unit_test(elements_have_their_steps),
