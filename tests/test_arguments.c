@@ -240,6 +240,34 @@ static void empty_definitions_are_refused(void **unused)
     brio_builder_contact(builder, &(BrioContactDef){0});
 }
 
+/* An integrator gets no vector or number beyond those that there are, and impulses beyond the last
+ * that counts change nothing. */
+static void nothing_beyond_the_last(void **unused)
+{
+    (void)unused;
+    static const char search[] = "integrator: a-search\nbodies: [{shape: {type: box, cells: [1, 1, "
+                                 "1]}, material: {type: neo-hookean, E: 1e5}}]\n";
+    BrioSim *own = NULL;
+    assert_int_equal(brio_sim_parse(search, strlen(search), "test", &own, &error), BRIO_OK);
+    BrioStepper *s = own->stepper;
+    int history = brio_integrator("a-search")->history;
+    assert_true(brio_stepper_scratch(s, 0) && brio_stepper_scratch(s, BRIO_SCRATCH - 1));
+    assert_false(brio_stepper_scratch(s, -1) || brio_stepper_scratch(s, BRIO_SCRATCH));
+    assert_true(brio_stepper_room(s, 0) && brio_stepper_room(s, BRIO_ROOM - 1));
+    assert_false(brio_stepper_room(s, -1) || brio_stepper_room(s, BRIO_ROOM));
+    assert_true(brio_stepper_history(s, 0) && brio_stepper_history(s, history - 1));
+    assert_false(brio_stepper_history(s, -1) || brio_stepper_history(s, history));
+    const double *q = brio_stepper_q(s);
+    double p[24] = {1, 2, 3, 4}, v[2][24];
+    BrioImpulse impulse[BRIO_IMPULSES + 3];
+    for (int k = 0; k < BRIO_IMPULSES + 3; k++) impulse[k] = (BrioImpulse){q, p, k + 1};
+    brio_stepper_rigid(s, q, impulse, BRIO_IMPULSES, v[0], NULL);
+    brio_stepper_rigid(s, q, impulse, BRIO_IMPULSES + 3, v[1], NULL);
+    assert_true(v[0][0] != 0);
+    assert_memory_equal(v[0], v[1], sizeof v[0]);
+    brio_sim_free(own);
+}
+
 /* What is rejected says so, and names the function. */
 static void refusals_have_a_sentence(void **unused)
 {
@@ -355,11 +383,9 @@ static void every_function_has_a_row(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_has_a_row),
-        cmocka_unit_test(every_call_is_refused),
-        cmocka_unit_test(empty_definitions_are_refused),
-        cmocka_unit_test(refusals_have_a_sentence),
-        cmocka_unit_test(old_sentences_go),
+        cmocka_unit_test(every_function_has_a_row),      cmocka_unit_test(every_call_is_refused),
+        cmocka_unit_test(empty_definitions_are_refused), cmocka_unit_test(nothing_beyond_the_last),
+        cmocka_unit_test(refusals_have_a_sentence),      cmocka_unit_test(old_sentences_go),
     };
     return cmocka_run_group_tests(tests, prepare, tidy);
 }

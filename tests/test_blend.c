@@ -714,6 +714,17 @@ static void multiplier_that_fails(void **unused)
         assert_int_equal(said != NULL, newton);
         brio_sim_free(sim);
     }
+    /* nor is a linear solve that gives up taken for one: conjugate gradients cannot do better than
+     * round-off */
+    BrioSim *sim =
+        parse("time: {h: 1/5}\nintegrator: {type: energy-lagrange, solve: newton, ground: "
+              "0}\nsolver: {linear: pcg, linear_tol: 1e-16, max_halvings: 0}\nbodies:\n"
+              "  - shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
+              "    material: {type: corotated, E: 1e9, rho: 1000}\n"
+              "    fix: [{box: [[-1, -1, -1], [-0.199, 1, 1]]}]\n");
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_NOT_CONVERGED);
+    assert_string_equal(brio_sim_reason(sim), "the linear solver did not converge");
+    brio_sim_free(sim);
 }
 
 /* The settled pose is found once, before the first step, and stays in the history while points

@@ -416,6 +416,26 @@ static void refusals(void **state)
         "give both the same decay");
 }
 
+/* An integrator whose history has no room for the books by body is told so, and one with more room
+ * than they need is fine. */
+static void room_for_the_books(void **state)
+{
+    (void)state;
+    static BrioIntegrator own[2];
+    static const char *const names[] = {"search-with-little-room", "search-with-much-room"};
+    for (int k = 0; k < 2; k++) {
+        own[k] = *brio_integrator("a-search");
+        own[k].name = names[k];
+        own[k].history += k ? 1 : -1;
+        assert_int_equal(brio_register_integrator(&own[k], NULL), BRIO_OK);
+        BrioSim *sim =
+            parse("integrator: {type: %s, by_body: true}\nbodies:\n" CUBE("one", ""), names[k]);
+        assert_int_equal(brio_sim_step(sim, NULL), k ? BRIO_OK : BRIO_ERROR_ARGUMENT);
+        if (!k) assert_non_null(strstr(brio_sim_reason(sim), "room in the history"));
+        brio_sim_free(sim);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,7 +444,7 @@ int main(void)
         cmocka_unit_test(flight_has_alpha_1), cmocka_unit_test(resumed),
         cmocka_unit_test(refusals),           cmocka_unit_test(settled_grounds),
         cmocka_unit_test(set_from_outside),   cmocka_unit_test(additions_have_an_owner),
-        cmocka_unit_test(meshes_push_one),
+        cmocka_unit_test(meshes_push_one),    cmocka_unit_test(room_for_the_books),
     };
     return cmocka_run_group_tests_name("by body", tests, NULL, NULL);
 }

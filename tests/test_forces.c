@@ -271,9 +271,9 @@ static BrioStatus probe(BrioStepper *s, double h)
     brio_stepper_random(s, 7, d);
     brio_stepper_combine(s, 1, brio_stepper_q(s), 1e-2, d, q);
     brio_stepper_random(s, 8, d);
-    double P = brio_stepper_potential(s, q, t, g);
-    assert_int_equal(brio_stepper_linearise(s, q, t), BRIO_OK);
+    assert_int_equal(brio_stepper_linearise(s, q, t), BRIO_OK); /* before anything else is there */
     brio_stepper_stiffness(s, d, Kd);
+    double P = brio_stepper_potential(s, q, t, g);
     brio__system_positions(s->system, s->state, q, t, s->x);
     for (int k = 0; k < brio__forces_ranks(s->system); k++) {
         double second = brio__forces_rank(s->potential, &(BrioPose){s->state, s->x, t}, k, u);
@@ -765,13 +765,29 @@ static double spring(void *user, const BrioForceCall *call)
     return sum;
 }
 
+/* Stiffer and stiffer: the Hessian tells where it was asked for. */
+static double quartic(void *user, const BrioForceCall *call)
+{
+    double k = *(double *)user, sum = 0;
+    for (int64_t i = 0; i < call->count; i++)
+        for (int r = 0; r < 3; r++) {
+            static const int diagonal[3] = {0, 3, 5};
+            double x = call->x[3 * i + r];
+            sum += k / 12 * pow(x, 4);
+            if (call->force) call->force[3 * i + r] = -k / 3 * pow(x, 3);
+            if (call->hessian) call->hessian[6 * i + diagonal[r]] = k * x * x;
+        }
+    return sum;
+}
+
 static double honey(void *user, const BrioForceCall *call)
 {
     for (int64_t i = 0; i < 3 * call->count; i++) call->force[i] = -*(double *)user * call->v[i];
     return 0;
 }
 
-static BrioSim *with_function(BrioForceFunction *function, double *user, bool potential)
+static BrioSim *with_function(BrioForceFunction *function, double *user, bool potential,
+                              const char *integrator)
 {
     BrioBuilder *builder = NULL;
     BrioSystem *system = NULL;
@@ -802,7 +818,7 @@ static BrioSim *with_function(BrioForceFunction *function, double *user, bool po
     force.has_potential = potential;
     if (brio_builder_force(builder, &force, &error) != BRIO_OK) fail_msg("%s", error.message);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
-    BrioSimDef def = brio_default_sim("implicit-midpoint");
+    BrioSimDef def = brio_default_sim(integrator);
     def.h = 0.01;
     def.solver.tol = 1e-10;
     assert_int_equal(brio_sim_create(system, state, &def, &sim, &error), BRIO_OK);
@@ -811,11 +827,22 @@ static BrioSim *with_function(BrioForceFunction *function, double *user, bool po
     return sim;
 }
 
+static void functions_have_right_derivatives(void **unused)
+{
+    (void)unused;
+    double k = 1e9; /* the vertices of a box of 1 m, which holds together with 1e5 N/m or so */
+    BrioSim *sim = with_function(quartic, &k, true, "probe-forces");
+    step(sim, 1);
+    print_message("slopes %.3f %.3f\n", slopes[0], slopes[1]);
+    assert_true(fabs(slopes[0] - 2) < 0.1 && fabs(slopes[1] - 2) < 0.1);
+    brio_sim_free(sim);
+}
+
 static void a_program_may_give_forces(void **unused)
 {
     (void)unused;
     double k = 30, c = 0.5;
-    BrioSim *sim = with_function(spring, &k, true);
+    BrioSim *sim = with_function(spring, &k, true, "implicit-midpoint");
     BrioLedger first = ledger(sim);
     assert_true(fabs(brio_sim_force_energy(sim) - first.potential) < 1e-9 * first.potential);
     step(sim, 50);
@@ -831,7 +858,7 @@ static void a_program_may_give_forces(void **unused)
     assert_int_not_equal(brio_sim_set_force(sim, 1, 2, NULL), BRIO_OK);
     assert_int_not_equal(brio_sim_set_force(sim, 0, NAN, NULL), BRIO_OK);
     brio_sim_free(sim);
-    sim = with_function(honey, &c, false);
+    sim = with_function(honey, &c, false, "implicit-midpoint");
     first = ledger(sim);
     step(sim, 50);
     l = ledger(sim);
@@ -1046,6 +1073,7 @@ int main(void)
         cmocka_unit_test(a_balloon_has_its_radius),
         cmocka_unit_test(volumes_are_kept_and_gases_obey_boyle),
         cmocka_unit_test(pressure_keeps_momenta),
+        cmocka_unit_test(functions_have_right_derivatives),
         cmocka_unit_test(a_program_may_give_forces),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(every_integrator_takes_them_or_says_why),

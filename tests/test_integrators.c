@@ -172,6 +172,26 @@ static void own_tableau(void **unused)
     }
 }
 
+/* A and b belong together: one without the other is no method. */
+static void half_a_tableau(void **unused)
+{
+    (void)unused;
+    static const char *const halves[] = {"A: [[1]]", "b: [1]"};
+    for (size_t k = 0; k < BRIO_COUNT(halves); k++) {
+        char text[256];
+        BrioSim *sim = NULL;
+        BrioError error = {0};
+        int length = snprintf(text, sizeof text,
+                              "integrator: {type: runge-kutta, %s}\nbodies:\n  - {shape: {type: "
+                              "box}, material: {type: neo-hookean, E: 1e4}}\n",
+                              halves[k]);
+        assert_int_equal(brio_sim_parse(text, (size_t)length, "test", &sim, &error),
+                         BRIO_ERROR_INPUT);
+        print_message("%s: %s\n", halves[k], error.message);
+        assert_non_null(strstr(error.message, "b has"));
+    }
+}
+
 /* ---- A-search --------------------------------------------------------------------------- */
 
 static const char springs[] = "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-10}\nbodies:\n  - shape: "
@@ -442,23 +462,95 @@ static void target_books(void **unused)
     brio_sim_free(sim);
 }
 
-/* At most one step in three is corrected, and the others take alpha = 1. */
+/* What a clamp that moves and a force that grows bring goes into the target. */
+static void target_follows_work(void **unused)
+{
+    (void)unused;
+    static const char *const searches[] = {"a-search", "{type: a-search, momentum: false}",
+                                           "{type: decoupled, alpha: search}"};
+    for (size_t k = 0; k < BRIO_COUNT(searches); k++) {
+        BrioSim *sim =
+            parse("time: {h: 1/60}\nintegrator: %s\nsolver: {tol: 1e-10}\nbodies:\n  - shape: "
+                  "{type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n    material: {type: "
+                  "corotated, E: 2e4, rho: 1000}\n    fix: [{box: [[-1, -1, -1], [-0.199, 1, 1]], "
+                  "script: {velocity: [0, 0.5, 0.1]}}]\nforces: [{type: constant, per: vertex, "
+                  "force: [0, 0.1, 0], keys: [[0, 0], [1, 1]]}]\n",
+                  searches[k]);
+        BrioLedger first = ledger(sim);
+        for (int n = 0; n < 30; n++) {
+            step(sim, 1);
+            BrioLedger l = ledger(sim);
+            assert_true(fabs(l.target - (first.total + l.added - l.dissipated)) < 1e-9);
+        }
+        print_message("%s: %.3f J from outside\n", searches[k], ledger(sim).added);
+        assert_true(fabs(ledger(sim).added) > 0.1);
+        brio_sim_free(sim);
+    }
+}
+
+/* Every third step in a row whose energy would be off to the same side with alpha = 1 is corrected,
+ * no other. */
 static void sparse(void **unused)
 {
     (void)unused;
     BrioSim *sim =
         parse("time: {h: 1/30}\nintegrator: {type: a-search, sparse: true}\n%s", springs);
-    int since = 3, corrected = 0;
-    for (int k = 0; k < 150; k++, since++) {
+    int streak = 0, corrected = 0;
+    for (int k = 0; k < 150; k++) {
         step(sim, 1);
-        if (ledger(sim).alpha == 1) continue;
-        assert_true(since >= 3);
-        since = 0;
-        corrected++;
+        BrioLedger l = ledger(sim);
+        if (l.alpha == 1) {
+            int side = l.total > l.target ? 1 : -1;
+            streak = streak * side > 0 ? streak + side : side;
+            if (abs(streak) > 2) fail_msg("step %d is not corrected", k + 1);
+        } else {
+            if (abs(streak) != 2) fail_msg("step %d is corrected", k + 1);
+            streak = 0;
+            corrected++;
+        }
     }
     print_message("sparse: %d of 150 steps corrected\n", corrected);
     assert_true(corrected > 5 && corrected <= 50);
     brio_sim_free(sim);
+}
+
+/* What flies through honey without weight is slowed as by backward Euler, v/(1 + h k/m) in a step:
+ * its energy is missing in no vibration, so alpha changes nothing. */
+static void flight_in_honey(void **unused)
+{
+    (void)unused;
+    static const char *const methods[] = {"a-search", "{type: a-search, alpha: 1}",
+                                          "{type: a-search, flight: false, momentum: false}"};
+    for (size_t k = 0; k < BRIO_COUNT(methods); k++) {
+        BrioSim *sim =
+            parse("time: {h: 1/20}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-12}\n"
+                  "damping: [{type: rayleigh, alpha: 2}]\nbodies:\n  - shape: {type: box, cells: "
+                  "[1, 1, 1]}\n    material: {type: neo-hookean, E: 1e5, rho: 1000}\n    velocity: "
+                  "{linear: [1, 2, 0]}\n",
+                  methods[k]);
+        double first = ledger(sim).momentum[1];
+        step(sim, 40);
+        double left = ledger(sim).momentum[1] / first, right = pow(1 + 2. / 20, -40);
+        print_message("%s: %.10f of the momentum, right %.10f\n", methods[k], left, right);
+        assert_true(fabs(left / right - 1) < 1e-9);
+        brio_sim_free(sim);
+    }
+}
+
+/* Where nothing moves no velocity is scaled, and the books say so. */
+static void nothing_to_scale(void **unused)
+{
+    (void)unused;
+    for (int momentum = 0; momentum < 2; momentum++) {
+        BrioSim *sim = parse("time: {h: 1/60}\ngravity: [0, 0, 0]\nintegrator: {type: "
+                             "energy-budget, momentum: %s}\nbodies:\n  - shape: {type: line, "
+                             "length: 1, cells: 4}\n    kind: springs\n    material: {type: hooke, "
+                             "k: 100, vertex_mass: 1}\n",
+                             momentum ? "true" : "false");
+        step(sim, 3);
+        assert_true(ledger(sim).kinetic == 0 && ledger(sim).alpha == 1);
+        brio_sim_free(sim);
+    }
 }
 
 /* Methods with a memory go on to the same bits from a copy of their state. */
@@ -533,6 +625,19 @@ static void traits_by_parameters(void **state)
         assert_int_equal(lagrange->check(values, &traits, reason, sizeof reason), BRIO_OK);
         assert_int_equal(!(traits & SOLVED), newton);
     }
+    static const struct {
+        const char *name;
+        bool keeps;
+    } turning[] = {{"a-search", true},
+                   {"{type: a-search, momentum: true}", true},
+                   {"{type: a-search, momentum: false}", false},
+                   {"{type: a-search, alpha: 0.5}", false}};
+    for (size_t i = 0; i < BRIO_COUNT(turning); i++) {
+        BrioSim *sim = parse("time: {h: 1/60}\nintegrator: %s\n%s", turning[i].name, springs);
+        bool keeps = sim->stepper->traits & BRIO_KEEPS_ANGULAR_MOMENTUM;
+        if (keeps != turning[i].keeps) fail_msg("%s: %d", turning[i].name, keeps);
+        brio_sim_free(sim);
+    }
 }
 
 int main(void)
@@ -542,6 +647,7 @@ int main(void)
         cmocka_unit_test(every_body),
         cmocka_unit_test(tableaus),
         cmocka_unit_test(own_tableau),
+        cmocka_unit_test(half_a_tableau),
         cmocka_unit_test(energy_meets_target),
         cmocka_unit_test(alpha_in_flight),
         cmocka_unit_test(searches_over_tableaus),
@@ -550,7 +656,10 @@ int main(void)
         cmocka_unit_test(loose_solves),
         cmocka_unit_test(decay_in_pieces),
         cmocka_unit_test(target_books),
+        cmocka_unit_test(target_follows_work),
         cmocka_unit_test(sparse),
+        cmocka_unit_test(flight_in_honey),
+        cmocka_unit_test(nothing_to_scale),
         cmocka_unit_test(memory_is_in_the_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,6 +312,35 @@ static void budget_of_momenta(void **unused)
     }
 }
 
+/* Energy projection of a cube that rings and flies by takes no more iterations than of one that
+ * rings: where the whole moves is no part of what is changed. */
+static void projection_in_flight(void **unused)
+{
+    (void)unused;
+    double most[2] = {0, 0};
+    for (int flies = 0; flies < 2; flies++) {
+        BrioSim *sim =
+            parse("time: {h: 1/100}\ngravity: [0, 0, 0]\nintegrator: fepr\nsolver: {tol: "
+                  "1e-10}\nbodies:\n  - shape: {type: box, size: [0.1, 0.1, 0.1], cells: "
+                  "[2, 2, 2]}\n    material: {type: corotated, E: 1e4, nu: 0.3, rho: "
+                  "1000}\n    velocity: {linear: [%d, 0, 0]}\n",
+                  flies ? 20 : 0);
+        double x[81];
+        brio_sim_positions(sim, 0, x);
+        for (int i = 0; i < 27; i++) x[3 * i] *= 1.2;
+        assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
+        for (int i = 0; i < 50; i++) {
+            step(sim, 1);
+            BrioLedger l = ledger(sim);
+            most[flies] = brio__larger(most[flies], l.alpha);
+            assert_true(fabs(l.total - l.target) <= 1e-9 * l.kinetic + 1e-12);
+        }
+        brio_sim_free(sim);
+    }
+    print_message("energy projection: %g iterations at most, %g in flight\n", most[0], most[1]);
+    assert_true(most[0] > 0 && most[1] <= most[0]);
+}
+
 /* ---- XPBD ------------------------------------------------------------------------------- */
 
 /* A chain of six vertices hangs from the first and has come to rest: by how much it is longer than
@@ -573,6 +602,24 @@ static void exponential_is_exact(void **unused)
             assert_true(off < 1e-8);
             brio_sim_free(sim);
         }
+}
+
+/* What flies through honey, all of it as fast, is slowed by exp(-k h/m) at any step: its own forces
+ * are round-off, and C v comes from differences all the same. */
+static void exponential_drag(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse(
+        "time: {h: 0.5}\ngravity: [0, 0, 0]\nintegrator: exponential\ndamping: [{type: "
+        "ether-drag, k: 3}]\nbodies:\n  - shape: {type: line, length: 1, cells: 3}\n    kind: "
+        "springs\n    material: {type: hooke, k: 50, vertex_mass: 2}\n    transform: {rotate: "
+        "[[1, 2, 3], 40], translate: [0.1, 0.7, 0.3]}\n    velocity: {linear: [3, 1, 2]}\n");
+    double first = ledger(sim).momentum[0];
+    step(sim, 4);
+    double left = ledger(sim).momentum[0] / first, right = exp(-3. / 2 * 2);
+    print_message("exponential: drag leaves %.9f of the momentum, right %.9f\n", left, right);
+    assert_true(fabs(left / right - 1) < 1e-7);
+    brio_sim_free(sim);
 }
 
 /* A stiff cube that rings keeps its energy at steps of 10 rad of its slowest vibration and 60 of
@@ -922,6 +969,7 @@ int main(void)
         cmocka_unit_test(relaxation_bends),
         cmocka_unit_test(relaxation_is_driven),
         cmocka_unit_test(budget_of_momenta),
+        cmocka_unit_test(projection_in_flight),
         cmocka_unit_test(stiffness_is_the_materials),
         cmocka_unit_test(converges_to_backward_euler),
         cmocka_unit_test(momenta_of_xpbd),
@@ -930,6 +978,7 @@ int main(void)
         cmocka_unit_test(tets_are_stable_neo_hookean),
         cmocka_unit_test(tets_keep_volume),
         cmocka_unit_test(exponential_is_exact),
+        cmocka_unit_test(exponential_drag),
         cmocka_unit_test(exponential_rings),
         cmocka_unit_test(one_step_is_verlet),
         cmocka_unit_test(asynchronous_damping),

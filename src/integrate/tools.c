@@ -383,20 +383,26 @@ BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double tim
     return brio_stepper_factored_solve(s, b, x);
 }
 
+static BrioStatus linear_outcome(BrioStepper *s, BrioStatus status)
+{
+    if (status == BRIO_OK) return BRIO_OK;
+    return brio_stepper_fail(s, status,
+                             status == BRIO_NOT_CONVERGED ? brio__reason_text(BRIO_REASON_LINEAR)
+                                                          : brio_status_text(status));
+}
+
 BrioStatus brio_stepper_factor(BrioStepper *s, const double *q, double time, double weight)
 {
     BRIO_NEEDS_OR(s && q, BRIO_ERROR_ARGUMENT);
     BRIO_CHECK(assemble(s, q, time, 1, weight, true));
     s->solver->linear->options.position = s->state->q; /* another method may have had another one */
-    BrioStatus status = brio__linear_factor(s->solver->linear);
-    return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
+    return linear_outcome(s, brio__linear_factor(s->solver->linear));
 }
 
 BrioStatus brio_stepper_factored_solve(BrioStepper *s, const double *b, double *x)
 {
     BRIO_NEEDS_OR(s && b && x && s->solver->linear, BRIO_ERROR_ARGUMENT);
-    BrioStatus status = brio__linear_solve(s->solver->linear, 1, b, x);
-    return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
+    return linear_outcome(s, brio__linear_solve(s->solver->linear, 1, b, x));
 }
 
 double brio_stepper_max_step(BrioStepper *s, const double *q, const double *step, double time)

@@ -120,7 +120,6 @@ BrioStatus brio__evaluator_graph(BrioEvaluator *e, int64_t **start_out, int32_t 
 failed:
     brio__free(start);
     brio__free(stamp);
-    brio__free(neighbour);
     return BRIO_ERROR_MEMORY;
 }
 
