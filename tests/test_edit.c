@@ -627,6 +627,33 @@ static void relaxing(void **unused)
     brio_sim_free(sim);
 }
 
+/* Forces by box, of bodies that have left it or were removed, in a file of an edited simulation. */
+static void saved_forces(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "brio: 1\ntime: {h: 1/50}\nintegrator: backward-euler\n"
+        "materials: {m: {type: mass, vertex_mass: 1}}\n"
+        "forces: [{type: constant, force: [1, 0, 0], box: [[-1, -1, -1], [0.5, 1, 1]]}]\n"
+        "bodies:\n  - {name: a, shape: {type: line, length: 0.2, cells: 1}, material: m}\n"
+        "  - {name: b, shape: {type: line, length: 0.2, cells: 1}, material: m, "
+        "transform: {translate: [4, 0, 0]}}\n";
+    for (int removed = -1; removed < 2; removed++) {
+        BrioSim *sim = parse(scene), *other = parse(scene);
+        step(sim, 30); /* a falls out of the box */
+        if (removed < 0) {
+            edit_elsewhere(sim, "new");
+        } else {
+            BrioBuilder *b = begin(sim);
+            assert_int_equal(brio_builder_remove_body(b, removed, NULL), BRIO_OK);
+            commit(sim, b);
+        }
+        saved_is_the_same(sim, other);
+        brio_sim_free(sim);
+        brio_sim_free(other);
+    }
+}
+
 /* Constraints are taken away by name: what hung by one falls. TOLERANCE 1e-9 m: the solver's. */
 static void constraints_go(void **unused)
 {
@@ -732,6 +759,7 @@ int main(void)
         cmocka_unit_test(stitches_stay),
         cmocka_unit_test(broken_stitches),
         cmocka_unit_test(relaxing),
+        cmocka_unit_test(saved_forces),
         cmocka_unit_test(constraints_go),
         cmocka_unit_test(failing_allocator),
         cmocka_unit_test(random_editing),
