@@ -424,7 +424,10 @@ BrioStatus brio__sim_prepare(const BrioSim *sim, const unsigned char *bytes, siz
         builder->body[i].kept = !strcmp(builder->body[i].name, old->body[i].name);
     /* what those by box or sphere act on was decided before the file was written */
     for (int i = 0; i < builder->force_count; i++) builder->force[i].force.kept = true;
-    BrioStatus status = brio_builder_finish(builder, system, &first, error);
+    BrioStatus status =
+        brio__builder_calls(builder) /* no checkpoint has one: an address of another program */
+            ? brio__error(error, BRIO_ERROR_INPUT, "the edited bodies are damaged")
+            : brio_builder_finish(builder, system, &first, error);
     brio_builder_free(builder);
     BRIO_CHECK(status);
     brio_state_free(first);
