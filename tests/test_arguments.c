@@ -240,6 +240,17 @@ static void empty_definitions_are_refused(void **unused)
     brio_builder_contact(builder, &(BrioContactDef){0});
 }
 
+/* A list of fewer than none is empty, whatever the body is. */
+static void negative_counts_are_none(void **unused)
+{
+    (void)unused;
+    const int none = 100000000;
+    assert_int_equal(brio_builder_fix(builder, none, NULL, -1, NULL, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_fix_axes(builder, none, NULL, -1, 1, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_attach_all(builder, none, NULL, -1, NULL, 1, NULL, NULL, NULL),
+                     BRIO_OK);
+}
+
 /* What is rejected says so, and names the function. */
 static void refusals_have_a_sentence(void **unused)
 {
@@ -355,11 +366,9 @@ static void every_function_has_a_row(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_has_a_row),
-        cmocka_unit_test(every_call_is_refused),
-        cmocka_unit_test(empty_definitions_are_refused),
-        cmocka_unit_test(refusals_have_a_sentence),
-        cmocka_unit_test(old_sentences_go),
+        cmocka_unit_test(every_function_has_a_row),      cmocka_unit_test(every_call_is_refused),
+        cmocka_unit_test(empty_definitions_are_refused), cmocka_unit_test(negative_counts_are_none),
+        cmocka_unit_test(refusals_have_a_sentence),      cmocka_unit_test(old_sentences_go),
     };
     return cmocka_run_group_tests(tests, prepare, tidy);
 }
