@@ -717,6 +717,29 @@ static void forged(void **unused)
     }
 }
 
+/* What is fixed along y is free afterwards. */
+static void axes_are_freed(void **unused)
+{
+    (void)unused;
+    const int32_t vertex = 0;
+    double x[6], y[6];
+    BrioSim *sim =
+        parse("integrator: backward-euler\ntime: {h: 1/50}\nbodies:\n  - {shape: {type: line, "
+              "cells: 1}, kind: points, material: {type: mass, vertex_mass: 1}, "
+              "fix: [{vertices: [0], axes: [y]}]}\n");
+    for (int freed = 0; freed < 2; freed++) {
+        brio_sim_positions(sim, 0, x);
+        step(sim, 2);
+        brio_sim_positions(sim, 0, y);
+        assert_true(freed ? y[1] < x[1] : y[1] == x[1]);
+        if (freed) break;
+        BrioBuilder *b = begin(sim);
+        assert_int_equal(brio_builder_unfix(b, 0, &vertex, 1, NULL), BRIO_OK);
+        commit(sim, b);
+    }
+    brio_sim_free(sim);
+}
+
 /* Constraints are taken away by name: what hung by one falls. TOLERANCE 1e-9 m: the solver's. */
 static void constraints_go(void **unused)
 {
@@ -823,6 +846,7 @@ int main(void)
         cmocka_unit_test(broken_stitches),
         cmocka_unit_test(relaxing),
         cmocka_unit_test(saved_forces),
+        cmocka_unit_test(axes_are_freed),
         cmocka_unit_test(forged),
         cmocka_unit_test(constraints_go),
         cmocka_unit_test(failing_allocator),
