@@ -228,6 +228,29 @@ void brio_set_allocator(const BrioAllocator *chosen)
         allocator = (BrioAllocator){default_allocate, default_release, NULL};
 }
 
+/* A sanitizer is told where a block ends: the allocator gave more. */
+#if defined(__SANITIZE_ADDRESS__)
+#define BRIO_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BRIO_ADDRESS_SANITIZER
+#endif
+#endif
+#ifdef BRIO_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+static void forbid_rest(char *end, char *all)
+{
+    ASAN_POISON_MEMORY_REGION(end, (size_t)(all - end));
+}
+static void allow_rest(char *raw)
+{
+    ASAN_UNPOISON_MEMORY_REGION(raw, __sanitizer_get_allocated_size(raw));
+}
+#else
+static void forbid_rest(char *end, char *all) { (void)end, (void)all; }
+static void allow_rest(char *raw) { (void)raw; }
+#endif
+
 /* The pointer that the allocator gave is stored in the word before the aligned block. */
 void *brio__alloc(size_t count, size_t size)
 {

@@ -268,6 +268,17 @@ static void nothing_beyond_the_last(void **unused)
     brio_sim_free(own);
 }
 
+/* A list of fewer than none is empty, whatever the body is. */
+static void negative_counts_are_none(void **unused)
+{
+    (void)unused;
+    const int none = 100000000;
+    assert_int_equal(brio_builder_fix(builder, none, NULL, -1, NULL, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_fix_axes(builder, none, NULL, -1, 1, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_attach_all(builder, none, NULL, -1, NULL, 1, NULL, NULL, NULL),
+                     BRIO_OK);
+}
+
 /* What is rejected says so, and names the function. */
 static void refusals_have_a_sentence(void **unused)
 {
@@ -385,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_function_has_a_row),      cmocka_unit_test(every_call_is_refused),
         cmocka_unit_test(empty_definitions_are_refused), cmocka_unit_test(nothing_beyond_the_last),
+        cmocka_unit_test(negative_counts_are_none),
         cmocka_unit_test(refusals_have_a_sentence),      cmocka_unit_test(old_sentences_go),
     };
     return cmocka_run_group_tests(tests, prepare, tidy);

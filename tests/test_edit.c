@@ -3,6 +3,8 @@
  * and random editing with a checkpoint in between. */
 #include "sim/edit.h"
 
+#include "build/build.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 // clang-format off
@@ -627,6 +629,117 @@ static void relaxing(void **unused)
     brio_sim_free(sim);
 }
 
+/* Forces by box, of bodies that have left it or were removed, in a file of an edited simulation. */
+static void saved_forces(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "brio: 1\ntime: {h: 1/50}\nintegrator: backward-euler\n"
+        "materials: {m: {type: mass, vertex_mass: 1}}\n"
+        "forces: [{type: constant, force: [1, 0, 0], box: [[-1, -1, -1], [0.5, 1, 1]]}]\n"
+        "bodies:\n  - {name: a, shape: {type: line, length: 0.2, cells: 1}, material: m}\n"
+        "  - {name: b, shape: {type: line, length: 0.2, cells: 1}, material: m, "
+        "transform: {translate: [4, 0, 0]}}\n";
+    for (int removed = -1; removed < 2; removed++) {
+        BrioSim *sim = parse(scene), *other = parse(scene);
+        step(sim, 30); /* a falls out of the box */
+        if (removed < 0) {
+            edit_elsewhere(sim, "new");
+        } else {
+            BrioBuilder *b = begin(sim);
+            assert_int_equal(brio_builder_remove_body(b, removed, NULL), BRIO_OK);
+            commit(sim, b);
+        }
+        saved_is_the_same(sim, other);
+        brio_sim_free(sim);
+        brio_sim_free(other);
+    }
+}
+
+/* What a forged file may say of the plans and would read or run what is not there. */
+static void forge(BrioBuilder *b, int what)
+{
+    BrioForce *force = &b->force[0].force;
+    BrioScripted *data = &b->script[1].data;
+    int32_t *row = b->body[0].row;
+    if (what == 0) { /* an address in a file */
+        force->type = brio__force_type("function");
+        force->function = (BrioForceFunction *)(uintptr_t)1;
+    }
+    if (what == 1) force->formula[0].count = BRIO_FORMULA_CODE + 1;
+    if (what == 2) force->formula[0].code[0].op = 1000;
+    if (what == 3) force->formula[0].count = 0;
+    if (what == 4) /* the last operation has no values to take */
+        force->formula[0].code[0] = force->formula[0].code[force->formula[0].count - 1];
+    if (what == 5) b->analytic[0].table[2] = 1e6;
+    if (what == 6) b->constraint[0].constraint.point_count = 1;
+    if (what == 7) memset(b->body[1].cage->weight, 0, 4 * sizeof(double));
+    if (what < 8) return;
+    data->frame_count = 1;
+    data->row_count = 2;
+    data->frame_time = brio__calloc(1, sizeof(double));
+    data->shift = what == 8 ? NULL : brio__calloc(6, sizeof(double));
+    row[0] = what == 9 ? 2 : -1;
+}
+
+static void forged(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "brio: 1\ntime: {h: 1/50}\nintegrator: backward-euler\ncontact: {type: penalty}\n"
+        "materials: {m: {type: corotated}}\n"
+        "forces: [{type: potential, formula: 'x + y'}]\n"
+        "bodies:\n  - {name: a, shape: {type: box, cells: [1, 1, 1]}, material: m, "
+        "fix: [{vertices: [0], script: {velocity: [0, 1, 0]}}]}\n"
+        "  - {name: b, shape: {type: box, cells: [1, 1, 1]}, material: m, cage: 2, "
+        "transform: {translate: [4, 0, 0]}}\n"
+        "constraints: [{type: rod, a: {body: a, vertex: 7}, b: {body: b, vertex: 0}}]\n"
+        "obstacles: [{type: heightfield, heights: [[0, 0], [0, 0]], "
+        "transform: {translate: [0, -9, 0]}}]\n";
+    for (int what = -1; what < 11; what++) {
+        BrioSim *sim = parse(scene);
+        BrioBuilder *b = begin(sim);
+        BrioSystem *system;
+        BrioState *state;
+        BrioError error = {0};
+        unsigned char *bytes;
+        size_t size;
+        forge(b, what);
+        assert_int_equal(brio__builder_write(b, &bytes, &size), BRIO_OK);
+        BrioStatus status = brio__sim_prepare(sim, bytes, size, &system, &state, &error);
+        if (what >= 0) refused(status, &error, "the edited bodies are damaged");
+        if (what < 0) assert_int_equal(status, BRIO_OK);
+        if (status == BRIO_OK) brio_state_free(state);
+        if (status == BRIO_OK) brio_system_free(system);
+        brio__free(bytes);
+        brio_builder_free(b);
+        brio_sim_free(sim);
+    }
+}
+
+/* What is fixed along y is free afterwards. */
+static void axes_are_freed(void **unused)
+{
+    (void)unused;
+    const int32_t vertex = 0;
+    double x[6], y[6];
+    BrioSim *sim =
+        parse("integrator: backward-euler\ntime: {h: 1/50}\nbodies:\n  - {shape: {type: line, "
+              "cells: 1}, kind: points, material: {type: mass, vertex_mass: 1}, "
+              "fix: [{vertices: [0], axes: [y]}]}\n");
+    for (int freed = 0; freed < 2; freed++) {
+        brio_sim_positions(sim, 0, x);
+        step(sim, 2);
+        brio_sim_positions(sim, 0, y);
+        assert_true(freed ? y[1] < x[1] : y[1] == x[1]);
+        if (freed) break;
+        BrioBuilder *b = begin(sim);
+        assert_int_equal(brio_builder_unfix(b, 0, &vertex, 1, NULL), BRIO_OK);
+        commit(sim, b);
+    }
+    brio_sim_free(sim);
+}
+
 /* Constraints are taken away by name: what hung by one falls. TOLERANCE 1e-9 m: the solver's. */
 static void constraints_go(void **unused)
 {
@@ -779,6 +892,9 @@ int main(void)
         cmocka_unit_test(stitches_stay),
         cmocka_unit_test(broken_stitches),
         cmocka_unit_test(relaxing),
+        cmocka_unit_test(saved_forces),
+        cmocka_unit_test(axes_are_freed),
+        cmocka_unit_test(forged),
         cmocka_unit_test(constraints_go),
         cmocka_unit_test(forces_keep_their_factors),
         cmocka_unit_test(failing_allocator),

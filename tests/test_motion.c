@@ -664,6 +664,53 @@ static void half_is_half_of_whole(void **state)
     }
 }
 
+/* Weight along a fixed coordinate does not move it: an implicit step starts with free fall. */
+static void fixed_coordinates_do_not_fall(void **state)
+{
+    static const char *const methods[] = {"backward-euler", "trapezoidal", "a-search",
+                                          "implicit-midpoint", "rk4"};
+    static const char *const solvers[] = {"newton", "root", "local-global", "vbd"};
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        BrioSim *sim = parse(
+            "integrator: %s\nsolver: %s\ntime: {h: 1/100}\ngravity: [0, -9.8, 0]\nbodies:\n"
+            "  - {shape: {type: line, cells: 3}, kind: springs, material: {type: hooke, k: 100, "
+            "vertex_mass: 0.1}, fix: [{vertices: [0], axes: [y]}]}\n",
+            methods[k < 5 ? k : 0], solvers[k < 5 ? 0 : k - 4]);
+        double x[12], y[12];
+        brio_sim_positions(sim, 0, x);
+        step(sim, 5);
+        brio_sim_positions(sim, 0, y);
+        if (y[1] != x[1]) fail_msg("%d: from %.9g m to %.9g m", k, x[1], y[1]);
+        assert_true(y[4] < x[4]);
+        brio_sim_free(sim);
+    }
+}
+
+/* Velocities that are set leave fixed coordinates alone, and no energy is lost by it.
+ * TOLERANCE 1e-12 J of 0.15 J: round-off. */
+static void set_velocities_leave_fixed_coordinates(void **state)
+{
+    static const char *const methods[] = {"backward-euler", "symplectic-euler"};
+    const double v[6] = {0, 1, 2, 0, 1, 2};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim = parse("integrator: %s\ntime: {h: 1/100}\ngravity: [0, 0, 0]\nbodies:\n"
+                             "  - {shape: {type: line, cells: 1}, kind: points, material: "
+                             "{type: mass, vertex_mass: 0.1}, fix: [{vertices: [0], axes: [y]}]}\n",
+                             methods[k]);
+        double x[6], y[6];
+        brio_sim_positions(sim, 0, x);
+        assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
+        double before = ledger(sim).total;
+        step(sim, 5);
+        brio_sim_positions(sim, 0, y);
+        assert_true(y[1] == x[1] && y[2] > x[2]);
+        assert_true(fabs(ledger(sim).total - before) < 1e-12);
+        brio_sim_free(sim);
+    }
+}
+
 /* Statics, where nothing but the elements holds the fixed coordinates: a bar between rollers,
  * pressed by its ends, is stretched along y only. u = -rho g y^2/(2 M) with M = lambda + 2 mu. */
 static void confined_column_settles(void **state)
@@ -955,6 +1002,8 @@ int main(void)
         cmocka_unit_test(monotone_stays_between),
         cmocka_unit_test(attachments_follow),
         cmocka_unit_test(half_is_half_of_whole),
+        cmocka_unit_test(fixed_coordinates_do_not_fall),
+        cmocka_unit_test(set_velocities_leave_fixed_coordinates),
         cmocka_unit_test(confined_column_settles),
         cmocka_unit_test(springs_are_differentiated),
         cmocka_unit_test(slab_carries_and_drags),

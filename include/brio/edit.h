@@ -56,7 +56,8 @@ BRIO_API BrioStatus brio_builder_detach(BrioBuilder *builder, int body, int32_t 
                                         BrioError *error);
 BRIO_API BrioStatus brio_builder_remove_force(BrioBuilder *builder, const char *name,
                                               BrioError *error);
-/* The opposite of brio_builder_fix, which pins vertices where they are. The script of a pin uses
+/* The opposite of brio_builder_fix, which pins vertices where they are, and of
+ * brio_builder_fix_axes. The script of a pin uses
  * the time of the simulation: set its start to brio_sim_time. */
 BRIO_API BrioStatus brio_builder_unfix(BrioBuilder *builder, int body, const int32_t *vertices,
                                        int64_t count, BrioError *error);

@@ -224,6 +224,7 @@ BrioStatus brio_builder_unfix(BrioBuilder *builder, int body, const int32_t *ver
                            "the affine body \"%s\" is fixed as a whole: free all of its vertices",
                            plan->name);
     for (int64_t i = 0; i < count; i++) plan->fix[vertices[i]] = -1;
+    for (int64_t i = 0; plan->axes && i < count; i++) plan->axes[vertices[i]] = 0;
     const BrioCage *cage = plan->cage; /* of it, the nodes that carry them */
     for (int64_t i = 0; cage && i < count; i++)
         for (int64_t k = 4 * (int64_t)vertices[i]; k < 4 * (int64_t)vertices[i] + 4; k++)

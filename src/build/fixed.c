@@ -77,9 +77,9 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
     BRIO_CHECK(brio__builder_open(builder, error));
     for (int64_t i = 0; i < count; i++)
         BRIO_CHECK(brio__builder_check_vertex(builder, body, vertices[i], error));
-    if (count > 0) BRIO_CHECK(check_whole(&builder->body[body], vertices, count, error));
-    if (count == 0) return BRIO_OK;
+    if (count <= 0) return BRIO_OK;
     BrioBodyPlan *plan = &builder->body[body];
+    BRIO_CHECK(check_whole(plan, vertices, count, error));
     BRIO_CHECK(check_script_along_x(plan, script, error));
     BRIO_CHECK(check_follows(plan, script, error));
     double *base = brio__alloc(3 * (size_t)count, sizeof *base);
@@ -108,7 +108,7 @@ BrioStatus brio_builder_fix_axes(BrioBuilder *builder, int body, const int32_t *
                            axes);
     for (int64_t i = 0; i < count; i++)
         BRIO_CHECK(brio__builder_check_vertex(builder, body, vertices[i], error));
-    if (count == 0 || axes == 0) return BRIO_OK;
+    if (count <= 0 || axes == 0) return BRIO_OK;
     if (axes == 7) return brio_builder_fix(builder, body, vertices, count, NULL, error);
     BrioBodyPlan *plan = &builder->body[body];
     if (plan->weight || plan->cage)

@@ -61,6 +61,14 @@ static void visit(Image *m, void *data, size_t size)
 
 #define VISIT(m, field) visit(m, &(field), sizeof(field))
 
+/* How many there are: never more than bytes are left, so that products of it fit. */
+static void visit_count(Image *m, int64_t *count)
+{
+    VISIT(m, *count);
+    if (!m->reading || stopped(m)) return;
+    m->broken = *count < 0 || (uint64_t)*count > m->room - m->size;
+}
+
 /* An array of `count` elements, which is allocated when reading. `there`: an array of none is one.
  */
 static void *visit_array(Image *m, const void *array, int64_t count, size_t size, bool there)
@@ -118,10 +126,10 @@ static void visit_mesh(Image *m, BrioMesh **mesh)
     if (m->reading && !(*mesh = brio__calloc(1, sizeof **mesh))) m->no_memory = true;
     if (stopped(m)) return;
     BrioMesh *to = *mesh;
-    VISIT(m, to->vertex_count);
-    VISIT(m, to->tet_count);
-    VISIT(m, to->triangle_count);
-    VISIT(m, to->edge_count);
+    visit_count(m, &to->vertex_count);
+    visit_count(m, &to->tet_count);
+    visit_count(m, &to->triangle_count);
+    visit_count(m, &to->edge_count);
     VISIT_ARRAY(m, to->x, 3 * to->vertex_count, true);
     VISIT_ARRAY(m, to->tet, 4 * to->tet_count, false);
     VISIT_ARRAY(m, to->triangle, 3 * to->triangle_count, false);
@@ -143,9 +151,9 @@ static void visit_cage(Image *m, BrioBodyPlan *p)
     VISIT(m, c->components);
     VISIT(m, c->closed);
     VISIT(m, c->enclosed);
-    VISIT(m, c->node_count);
-    VISIT(m, c->tet_count);
-    VISIT(m, c->vertex_count);
+    visit_count(m, &c->node_count);
+    visit_count(m, &c->tet_count);
+    visit_count(m, &c->vertex_count);
     VISIT_ARRAY(m, c->x, 3 * c->node_count, true);
     VISIT_ARRAY(m, c->volume, c->node_count, true);
     VISIT_ARRAY(m, c->tet, 4 * c->tet_count, true);
@@ -184,7 +192,7 @@ static void visit_body(Image *m, BrioBodyPlan *p)
     visit_cage(m, p);
     VISIT_OPTIONAL(m, p->spring, 2 * p->mesh->edge_count);
     VISIT(m, p->sheet);
-    VISIT(m, p->hinge_count);
+    visit_count(m, &p->hinge_count);
     VISIT_OPTIONAL(m, p->hinge, 4 * p->hinge_count);
     VISIT_ARRAY(m, p->row, n, true);
     VISIT_OPTIONAL(m, p->axes, n);
@@ -206,14 +214,16 @@ static void visit_script(Image *m, BrioScriptPlan *p)
     VISIT(m, s->velocity);
     VISIT(m, s->angular);
     VISIT(m, s->about);
-    VISIT(m, s->key_count);
+    visit_count(m, &s->key_count);
     VISIT_ARRAY(m, keys, 4 * s->key_count, false);
     s->keys = keys;
-    VISIT(m, s->pose_count);
+    visit_count(m, &s->pose_count);
     VISIT_ARRAY(m, poses, BRIO_POSE_NUMBERS * s->pose_count, false);
     s->poses = poses;
-    VISIT(m, data->frame_count);
-    VISIT(m, data->row_count);
+    visit_count(m, &data->frame_count);
+    visit_count(m, &data->row_count);
+    if (data->frame_count > 0)
+        m->broken |= m->reading && (uint64_t)data->row_count > m->room / (size_t)data->frame_count;
     VISIT_OPTIONAL(m, data->frame_time, data->frame_count);
     VISIT_OPTIONAL(m, data->shift, 3 * data->frame_count * data->row_count);
     VISIT_OPTIONAL(m, data->formula, 3);
@@ -261,9 +271,9 @@ static void visit_force(Image *m, BrioForcePlan *p)
     VISIT(m, f->values);
     VISIT(m, f->formula_count);
     VISIT_ARRAY(m, f->formula, f->formula_count, false);
-    VISIT(m, f->key_count);
+    visit_count(m, &f->key_count);
     VISIT_ARRAY(m, f->key, 2 * f->key_count, false);
-    VISIT(m, f->path_count);
+    visit_count(m, &f->path_count);
     VISIT_ARRAY(m, f->path, 4 * f->path_count, false);
     VISIT(m, f->conservative);
     VISIT(m, f->varies);
@@ -271,11 +281,11 @@ static void visit_force(Image *m, BrioForcePlan *p)
     VISIT(m, f->user);
     VISIT(m, p->body_count);
     VISIT_ARRAY(m, p->bodies, p->body_count, false);
-    VISIT(m, p->vertex_count);
+    visit_count(m, &p->vertex_count);
     VISIT_ARRAY(m, p->vertices, p->vertex_count, false);
     VISIT(m, p->box);
     VISIT(m, p->sphere);
-    VISIT(m, p->chosen_count);
+    visit_count(m, &p->chosen_count);
     VISIT_OPTIONAL(m, p->chosen, 2 * p->chosen_count);
 }
 
@@ -328,7 +338,7 @@ static void visit_constraint(Image *m, BrioConstraintPlan *p)
     VISIT(m, c->rows);
     VISIT(m, c->one_sided);
     VISIT(m, c->rest);
-    VISIT(m, c->triangle_count);
+    visit_count(m, &c->triangle_count);
     VISIT_ARRAY(m, c->triangle, 3 * c->triangle_count, false);
     VISIT(m, p->end);
     VISIT_ARRAY(m, p->owner, c->point_count, true);
@@ -417,16 +427,28 @@ BrioStatus brio__builder_write(const BrioBuilder *builder, unsigned char **bytes
 
 /* ---- what was read ---------------------------------------------------------------------- */
 
+/* A row of a script that has rows. */
+static bool row_fits(const BrioBuilder *b, int script, int64_t row)
+{
+    const BrioScripted *data = &b->script[script].data;
+    return !data->shift || (row >= 0 && row < data->row_count);
+}
+
 static bool cage_fits(const BrioBuilder *b, const BrioBodyPlan *p)
 {
     const BrioCage *c = p->cage;
     bool fits = c->vertex_count == p->mesh->vertex_count && c->node_count > 0;
     for (int64_t i = 0; fits && i < 4 * c->vertex_count; i++)
         fits = c->node[i] >= 0 && c->node[i] < c->node_count;
+    for (int64_t v = 0; fits && v < c->vertex_count; v++) {
+        const double *w = c->weight + 4 * v;
+        fits = w[0] != 0 || w[1] != 0 || w[2] != 0 || w[3] != 0;
+    }
     for (int64_t i = 0; fits && i < 4 * c->tet_count; i++)
         fits = c->tet[i] >= 0 && c->tet[i] < c->node_count;
     for (int64_t i = 0; fits && i < c->node_count; i++)
-        fits = p->node_fix[i] >= -1 && p->node_fix[i] < b->script_count;
+        fits = p->node_fix[i] >= -1 && p->node_fix[i] < b->script_count &&
+               (p->node_fix[i] < 0 || row_fits(b, p->node_fix[i], 0));
     return fits;
 }
 
@@ -437,7 +459,8 @@ static bool body_fits(const BrioBuilder *b, const BrioBodyPlan *p)
     fits = fits && (p->kind->kind == BRIO_KIND_AFFINE) == (p->weight != NULL);
     if (p->cage) fits = fits && cage_fits(b, p);
     for (int64_t v = 0; fits && v < p->mesh->vertex_count; v++)
-        fits = p->fix[v] >= -1 && p->fix[v] < b->script_count;
+        fits = p->fix[v] >= -1 && p->fix[v] < b->script_count &&
+               (p->fix[v] < 0 || row_fits(b, p->fix[v], p->row[v]));
     for (int64_t i = 0; fits && i < 4 * p->hinge_count; i++)
         fits = p->hinge && p->hinge[i] >= 0 && p->hinge[i] < p->mesh->vertex_count;
     return fits;
@@ -446,6 +469,29 @@ static bool body_fits(const BrioBuilder *b, const BrioBodyPlan *p)
 static bool vertex_fits(const BrioBuilder *b, int body, int64_t vertex)
 {
     return brio__builder_check_vertex(b, body, vertex, NULL) == BRIO_OK;
+}
+
+static bool formulas_run(const BrioFormula *formula, int count)
+{
+    bool runs = true;
+    for (int i = 0; runs && i < count; i++) runs = brio__formula_runs(&formula[i]);
+    return runs;
+}
+
+static bool script_fits(const BrioScripted *data)
+{
+    bool frames = data->frame_count > 0 && data->row_count > 0;
+    return (data->shift != NULL) == frames && (data->frame_time != NULL) == frames &&
+           (!data->formula || formulas_run(data->formula, 3));
+}
+
+static bool formulas_fit(const BrioForce *f)
+{
+    bool fits = f->formula_count == 0
+                    ? !f->type->own_formula
+                    : f->formula_count == 1 || (f->formula_count == 3 && f->type->three);
+    return fits && formulas_run(f->formula, f->formula_count) &&
+           (f->type->called && !f->type->def) == (f->function != NULL);
 }
 
 static bool force_fits(const BrioBuilder *b, const BrioForcePlan *p)
@@ -457,7 +503,7 @@ static bool force_fits(const BrioBuilder *b, const BrioForcePlan *p)
         fits = vertex_fits(b, p->bodies[0], p->vertices[i]);
     for (int64_t i = 0; fits && i < p->chosen_count; i++)
         fits = vertex_fits(b, p->chosen[2 * i], p->chosen[2 * i + 1]);
-    return fits && p->force.formula_count >= 0 && p->force.formula_count <= 3;
+    return fits && formulas_fit(&p->force);
 }
 
 /* -1 - k: mass point k of an affine body. */
@@ -465,7 +511,9 @@ static bool constraint_fits(const BrioBuilder *b, int i)
 {
     const BrioConstraintPlan *p = &b->constraint[i];
     const BrioConstraint *c = &p->constraint;
+    int points = c->type->points ? c->type->points(c->values) : c->type->role_count;
     bool fits = c->rows >= 0 && c->rows <= BRIO_MAX_ROWS;
+    fits = fits && (!c->type->role_count || c->point_count == points);
     for (int k = 0; fits && k < 2; k++) fits = c->body[k] >= -1 && c->body[k] < b->body_count;
     for (int k = 0; fits && k < c->point_count; k++) {
         fits = c->point[k].count >= 0 && c->point[k].count <= 4;
@@ -479,15 +527,23 @@ static bool constraint_fits(const BrioBuilder *b, int i)
     return fits;
 }
 
+static bool table_fits(const BrioFormulaPlan *p)
+{
+    if (!p->type->table || !p->table) return !p->type->table && !p->table;
+    return p->table[0] >= BRIO_TABLE_OWN && p->type->table_fits(p->table);
+}
+
 /* Every index is within its range: a damaged file must not be fatal. */
 static bool all_fits(const BrioBuilder *b)
 {
     bool fits = b->script_count > 0;
     int64_t vertices = 0;
+    for (int k = 0; fits && k < b->script_count; k++) fits = script_fits(&b->script[k].data);
     for (int i = 0; fits && i < b->body_count; i++) fits = body_fits(b, &b->body[i]);
     for (int64_t i = 0; fits && i < b->attachment_count; i++) {
         const BrioAttachmentPlan *p = &b->attachment[i];
-        fits = vertex_fits(b, p->body, p->vertex) && p->script >= 0 && p->script < b->script_count;
+        fits = vertex_fits(b, p->body, p->vertex) && p->script >= 0 &&
+               p->script < b->script_count && row_fits(b, p->script, p->row);
     }
     for (int i = 0; fits && i < b->constraint_count; i++) fits = constraint_fits(b, i);
     for (int64_t i = 0; fits && i < b->stitch_count; i++)
@@ -497,12 +553,14 @@ static bool all_fits(const BrioBuilder *b)
         const BrioObstaclePlan *p = &b->obstacle[i];
         fits = p->analytic >= -1 && p->analytic < b->analytic_count && p->script >= 0 &&
                p->script < b->script_count && !(p->driven && (!p->script || !p->mesh));
-        if (fits && p->mesh) fits = brio__mesh_check(p->mesh, NULL) == BRIO_OK;
+        if (fits && p->mesh)
+            fits = brio__mesh_check(p->mesh, NULL) == BRIO_OK &&
+                   row_fits(b, p->script, p->mesh->vertex_count - 1);
         if (p->mesh) vertices += p->mesh->vertex_count;
     }
     for (int i = 0; fits && i < b->analytic_count; i++)
         fits = b->analytic[i].obstacle >= 0 && b->analytic[i].obstacle < b->obstacle_count &&
-               b->obstacle[b->analytic[i].obstacle].analytic == i;
+               b->obstacle[b->analytic[i].obstacle].analytic == i && table_fits(&b->analytic[i]);
     for (int i = 0; fits && i < b->force_count; i++) fits = force_fits(b, &b->force[i]);
     return fits && vertices == b->obstacle_vertices;
 }

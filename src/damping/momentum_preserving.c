@@ -57,7 +57,9 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
         if (s->map_start[i + 1] == k) continue;
         const double *x = q + 3 * (int64_t)s->map_block[k];
         double *u = v + 3 * (int64_t)s->map_block[k], m = s->vertex_mass[i];
+        int fixed = s->axes ? s->axes[s->map_block[k]] : 0; /* coordinates that stay */
         for (int r = 0; r < 3; r++) {
+            if (fixed >> r & 1) continue;
             int a = (r + 1) % 3, b = (r + 2) % 3;
             double rigid = speed[r] + w[a] * (x[b] - centre[b]) - w[b] * (x[a] - centre[a]);
             double before = u[r];

@@ -64,14 +64,17 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
 typedef struct RestWork {
     const BrioTerm *term, *original;
     const double *x;
+    bool caged; /* of tets: the body fills them in part */
 } RestWork;
 
-/* What multiplies the size of an element's pose: a spring's stiffness; the volume of an affine body
- * over that of the tet of its mass points, 1/(6 det B). */
-static double own_scale(const BrioEnergy *energy, const double *rest)
+/* What multiplies the size of an element's pose: a spring's stiffness; the volume of an affine
+ * body, or of what fills a tet of a cage, over that of the tet, 1/(6 det B). */
+static double own_scale(const RestWork *work, const double *rest)
 {
-    if (energy->element == BRIO_ELEMENT_SPRING) return rest[0];
-    if (energy->element != BRIO_ELEMENT_AFFINE) return 1;
+    const BrioEnergy *energy = work->term->energy;
+    bool tets = energy->element == BRIO_ELEMENT_TET;
+    if (energy->element == BRIO_ELEMENT_SPRING || (tets && energy->def)) return rest[0];
+    if (energy->element != BRIO_ELEMENT_AFFINE && !(tets && work->caged)) return 1;
     double det = 0;
     for (int c = 0; c < 3; c++) {
         int p = (c + 1) % 3, q = (c + 2) % 3;
@@ -97,7 +100,7 @@ static void rest_chunk(void *context, int64_t begin, int64_t end)
                        3 * sizeof *X);
             const double *original = work->original->rest + pack * energy->rest * LANES + i;
             double own = original[0];
-            energy->rest_shape(X, own_scale(energy, original), NAN, rest);
+            energy->rest_shape(X, own_scale(work, original), NAN, rest);
             rest[0] = fabs(rest[0]);
             /* own = 0: lanes that only fill the last pack */
             bool left_out = !(rest[0] > 1e-3 * own) || own == 0;
@@ -113,8 +116,9 @@ static void rest_from(StrainEnergy *s)
 {
     for (int t = 0, all = 0; t < s->count; t++, all++) {
         while (!brio__energy_is_elastic(s->original[all].energy)) all++;
-        brio__parallel_for(s->term[t].packs, 512, rest_chunk,
-                           &(RestWork){&s->term[t], &s->original[all], s->x});
+        const BrioTerm *original = &s->original[all];
+        RestWork work = {&s->term[t], original, s->x, s->system->body[original->body].cage != NULL};
+        brio__parallel_for(s->term[t].packs, 512, rest_chunk, &work);
     }
 }
 

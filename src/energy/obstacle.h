@@ -159,6 +159,8 @@ typedef struct BrioObstacleType {
      * none. */
     BrioStatus (*table)(const double *values, int columns, int rows, const double *height,
                         double **table, BrioError *error);
+    /* Whether a table that was read from a file has the numbers that its sizes announce. */
+    bool (*table_fits)(const double *table);
 } BrioObstacleType;
 
 /* Triangles of a solid, from rings about its second axis: a cylinder, or all that is nearer than

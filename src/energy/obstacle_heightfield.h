@@ -231,6 +231,14 @@ static BrioStatus heightfield_make(const double *values, int columns, int rows,
     return BRIO_OK;
 }
 
+static bool heightfield_fits(const double *table)
+{
+    double count = table[BRIO_TABLE_COUNT], columns = table[HEIGHT_COLUMNS];
+    double rows = table[HEIGHT_ROWS];
+    return columns >= 2 && rows >= 2 && columns == floor(columns) && rows == floor(rows) &&
+           columns < 1e9 && rows < 1e9 && columns * rows == count - HEIGHT_FIRST;
+}
+
 /* h at coordinates in cells. */
 static double height_at(const double *table, double u, double v)
 {
@@ -282,6 +290,7 @@ static const BrioObstacleType heightfield_type = {
     .fields = heightfield_fields,
     .prepare = heightfield_prepare,
     .table = heightfield_make,
+    .table_fits = heightfield_fits,
     .mesh = heightfield_mesh,
 };
 

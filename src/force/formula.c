@@ -291,6 +291,26 @@ static void unary(Op op, double a, double f[3])
     }
 }
 
+static int values_taken(int op)
+{
+    if (op <= OP_Z) return 0;
+    if (op == OP_NEGATE || (op >= OP_SIN && op <= OP_ABS)) return 1;
+    return op == OP_SMOOTHSTEP ? 3 : 2;
+}
+
+bool brio__formula_runs(const BrioFormula *formula)
+{
+    int stack = 0;
+    bool runs = formula->count > 0 && formula->count <= BRIO_FORMULA_CODE;
+    for (int i = 0; runs && i < formula->count; i++) {
+        int op = formula->code[i].op, takes = values_taken(op);
+        runs = op >= 0 && op <= OP_SMOOTHSTEP && takes <= stack;
+        stack += 1 - takes;
+        runs = runs && stack <= BRIO_FORMULA_STACK;
+    }
+    return runs && stack == 1;
+}
+
 double brio__formula_value(const BrioFormula *formula, const double x[3], double time)
 {
     double stack[BRIO_FORMULA_STACK + 1], f[3];

@@ -40,6 +40,9 @@ typedef struct BrioFormula {
  * only. */
 BrioStatus brio__formula_compile(const char *text, BrioFormula *formula, int *column,
                                  BrioError *error);
+/* Whether a formula that was read from a file can be evaluated: known operations that find their
+ * values, never too many at once, and one value at the end. */
+bool brio__formula_runs(const BrioFormula *formula);
 /* The value at a place and a time. */
 double brio__formula_value(const BrioFormula *formula, const double x[3], double time);
 /* The same with the gradient and, unless NULL, the Hessian xx, xy, xz, yy, yz, zz. */

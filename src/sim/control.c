@@ -301,7 +301,8 @@ BrioStatus brio__control_step(BrioSim *sim)
     c->steps.rejected = 0;
     for (;;) {
         double h = fit(c, sim->state, asked, &instant);
-        bool last = h <= c->steps.h_min * (1 + 1e-9);
+        /* what was asked for counts: its pieces may be longer by the slack */
+        bool last = fmin(asked, h) <= c->steps.h_min * (1 + 1e-9);
         BrioStatus status = try_step(sim, h, last, &error);
         iterations += sim->stepper->iterations;
         sim->stepper->iterations = iterations; /* what did not count is work, too */

@@ -737,6 +737,7 @@ BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v, Brio
         return refuse(sim, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY), error);
     memcpy(old, state->v, (size_t)state->coordinates * sizeof *old);
     BRIO_CHECK(brio__sim_set_vertices(sim, body, v, state->v, error));
+    brio__system_mask(sim->system, state->v);
     if (book_if_finite(sim, before)) return BRIO_OK;
     memcpy(state->v, old, (size_t)state->coordinates * sizeof *old);
     return refuse(sim, BRIO_STEP_REJECTED,

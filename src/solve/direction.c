@@ -210,6 +210,7 @@ BrioValue brio__newton_start(const BrioProblem *p, double *q)
     brio__mass_solve(system, s->step, s->step);
     brio__combine(system, 1, o->target, -o->s * o->a, s->step, s->step);
     brio__combine(system, 1, s->step, -1, q, s->step);
+    brio__system_mask(system, s->step);
     double t = brio__problem_max_step(p, q);
     brio__combine(system, 1, q, t, s->step, s->trial);
     BrioValue go = brio__problem_value(p, s->trial, NULL);
