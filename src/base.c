@@ -7,6 +7,16 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__ /* gcc */
+#define BRIO_POISONS
+#elif defined(__has_feature) /* clang */
+#if __has_feature(address_sanitizer)
+#define BRIO_POISONS
+#endif
+#endif
+#ifdef BRIO_POISONS
+#include <sanitizer/asan_interface.h>
+#endif
 
 /* ---- status, log, errors ---------------------------------------------------------------- */
 
@@ -228,39 +238,28 @@ void brio_set_allocator(const BrioAllocator *chosen)
         allocator = (BrioAllocator){default_allocate, default_release, NULL};
 }
 
-/* A sanitizer is told where a block ends: the allocator gave more. */
-#if defined(__SANITIZE_ADDRESS__)
-#define BRIO_ADDRESS_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define BRIO_ADDRESS_SANITIZER
-#endif
-#endif
-#ifdef BRIO_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
-static void forbid_rest(char *end, char *all)
+/* The allocator gives more than was asked for; a sanitizer is told that the rest is nobody's. */
+static void forbid(char *begin, const char *end)
 {
-    ASAN_POISON_MEMORY_REGION(end, (size_t)(all - end));
-}
-static void allow_rest(char *raw)
-{
-    ASAN_UNPOISON_MEMORY_REGION(raw, __sanitizer_get_allocated_size(raw));
-}
+#ifdef BRIO_POISONS
+    ASAN_POISON_MEMORY_REGION(begin, (size_t)(end - begin));
 #else
-static void forbid_rest(char *end, char *all) { (void)end, (void)all; }
-static void allow_rest(char *raw) { (void)raw; }
+    (void)begin, (void)end;
 #endif
+}
 
 /* The pointer that the allocator gave is stored in the word before the aligned block. */
 void *brio__alloc(size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) return NULL;
-    char *raw = allocator.allocate(allocator.user, bytes + BRIO_ALIGN + sizeof(void *));
+    size_t all = bytes + BRIO_ALIGN + sizeof(void *);
+    char *raw = allocator.allocate(allocator.user, all);
     if (!raw) return NULL;
     uintptr_t start =
         ((uintptr_t)raw + sizeof(void *) + BRIO_ALIGN - 1) & ~(uintptr_t)(BRIO_ALIGN - 1);
     ((void **)start)[-1] = raw;
+    forbid((char *)start + bytes, raw + all);
     return (void *)start;
 }
 
