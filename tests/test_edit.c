@@ -673,8 +673,9 @@ static void forge(BrioBuilder *b, int what)
         force->formula[0].code[0] = force->formula[0].code[force->formula[0].count - 1];
     if (what == 5) b->analytic[0].table[2] = 1e6;
     if (what == 6) b->constraint[0].constraint.point_count = 1;
+    if (what == 11) b->constraint[0].constraint.rows = 0; /* it writes one */
     if (what == 7) memset(b->body[1].cage->weight, 0, 4 * sizeof(double));
-    if (what < 8) return;
+    if (what < 8 || what > 10) return;
     data->frame_count = 1;
     data->row_count = 2;
     data->frame_time = brio__calloc(1, sizeof(double));
@@ -696,7 +697,7 @@ static void forged(void **unused)
         "constraints: [{type: rod, a: {body: a, vertex: 7}, b: {body: b, vertex: 0}}]\n"
         "obstacles: [{type: heightfield, heights: [[0, 0], [0, 0]], "
         "transform: {translate: [0, -9, 0]}}]\n";
-    for (int what = -1; what < 11; what++) {
+    for (int what = -1; what < 12; what++) {
         BrioSim *sim = parse(scene);
         BrioBuilder *b = begin(sim);
         BrioSystem *system;

@@ -506,13 +506,24 @@ static bool force_fits(const BrioBuilder *b, const BrioForcePlan *p)
     return fits && formulas_fit(&p->force);
 }
 
+/* How many rows its kind writes with its values, wherever its points are. */
+static int rows_of(const BrioConstraint *c)
+{
+    const double y[3 * BRIO_MAX_ROLES] = {0};
+    BrioConstraint own = *c;
+    BrioError ignored;
+    own.triangle_count = 0;
+    own.type->begin(&own, y, &ignored);
+    return own.rows;
+}
+
 /* -1 - k: mass point k of an affine body. */
 static bool constraint_fits(const BrioBuilder *b, int i)
 {
     const BrioConstraintPlan *p = &b->constraint[i];
     const BrioConstraint *c = &p->constraint;
     int points = c->type->points ? c->type->points(c->values) : c->type->role_count;
-    bool fits = c->rows >= 0 && c->rows <= BRIO_MAX_ROWS;
+    bool fits = c->rows == rows_of(c);
     fits = fits && (!c->type->role_count || c->point_count == points);
     for (int k = 0; fits && k < 2; k++) fits = c->body[k] >= -1 && c->body[k] < b->body_count;
     for (int k = 0; fits && k < c->point_count; k++) {
