@@ -419,7 +419,7 @@ BrioStatus brio__sim_prepare(const BrioSim *sim, const unsigned char *bytes, siz
     for (int i = 0; i < BRIO_MIN(builder->body_count, old->body_count); i++)
         builder->body[i].kept = !strcmp(builder->body[i].name, old->body[i].name);
     /* what those by box or sphere act on was decided before the file was written */
-    for (int i = 0; i < builder->force_count; i++) builder->force[i].force.kept = true;
+    for (int i = 0; i < builder->force_count; i++) builder->force[i].force.kept = i + 1;
     BrioStatus status =
         brio__builder_calls(builder) /* no checkpoint has one: an address of another program */
             ? brio__error(error, BRIO_ERROR_INPUT, "the edited bodies are damaged")
