@@ -217,6 +217,31 @@ static void cut_cloth(void **unused)
     }
 }
 
+/* Vertices that are near each other at rest do not repel each other, wherever the sheet is and
+ * however it lies. Once two of its layers are as near, they do. */
+static void nothing_repels_itself_at_rest(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 4; k++) {
+        BrioSim *sim = parse(
+            "time: {h: 1/60}\nsolver: {type: local-global}\nintegrator: backward-euler\ncontact: "
+            "{type: penalty, kappa: 100, dhat: 0.01, self: 0.05}\nbodies:\n"
+            "  - {shape: {type: grid, width: 0.2, depth: 0.2, cells_x: 8, cells_z: 8}, material: "
+            "{type: hooke, k: 500, rho: 0.3}, transform: {rotate: [[1, 0, 0], %d], translate: "
+            "[%d, %d, %d]}}\n",
+            k == 3 ? 62 : 0, k == 0 ? 2 : 0, k == 1 ? 2 : 0, k == 2 ? 2 : 0);
+        BrioLedger l = ledger(sim);
+        assert_true(l.contacts == 0 && l.contact == 0);
+        double *q = sim->state->q, middle = 0, n = (double)sim->state->coordinates / 3;
+        for (int64_t i = 0; i < sim->state->coordinates; i += 3) middle += q[i] / n;
+        for (int64_t i = 0; i < sim->state->coordinates; i += 3)
+            if (q[i] > middle + 1e-6) q[i] = 2 * middle - q[i], q[i + 1] += 0.03;
+        l = ledger(sim);
+        assert_true(l.contacts > 0 && l.contact > 0);
+        brio_sim_free(sim);
+    }
+}
+
 /* What pulls a crumpled sheet apart acts between its own parts: it neither pushes nor turns the
  * whole. TOLERANCE 1e-9 of the forces, and of their moments: triangles may be slivers. */
 static void crumpled(void **unused)
@@ -343,9 +368,13 @@ static void same_bits(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes),     cmocka_unit_test(corner),
-                                       cmocka_unit_test(bounces),    cmocka_unit_test(cut_cloth),
-                                       cmocka_unit_test(two_bodies), cmocka_unit_test(same_bits),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes),
+                                       cmocka_unit_test(corner),
+                                       cmocka_unit_test(bounces),
+                                       cmocka_unit_test(cut_cloth),
+                                       cmocka_unit_test(two_bodies),
+                                       cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(nothing_repels_itself_at_rest),
                                        cmocka_unit_test(crumpled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
