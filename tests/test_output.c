@@ -467,6 +467,7 @@ static void headless_run(void **state)
          *vtu = text_of("headless/frames", "frame_000005.vtu");
     assert_true(wall_of(json) <= took);
     assert_true(number_of(json, "factor_nonzeros") > 0);
+    assert_true(number_of(json, "tets") == 10 && number_of(json, "vertices") == 12 + 4 + 9);
     size_t size;
     unsigned char *types = decode(vtu, "types", &size); /* 10 tets, 3 lines, 8 triangles */
     assert_int_equal(size, 21);
