@@ -60,15 +60,17 @@ GROUPS = {
     "contact": (
         ["src/contact/*.c"],
         "contact_kernels ccd exact contact flat obstacles penalty untangle motion friction "
-        "crushed push renewal".split(),
+        "crushed push renewal plugin real_time_contact".split(),
     ),
     "ledger": (
         ["src/sim/ledger.c", "src/integrate/stepper_books.c", "src/run/explosion.c"],
-        "damping forces friction verdicts hands constraints adaptive library motion".split(),
+        "damping forces friction verdicts hands constraints adaptive library motion core "
+        "penalty".split(),
     ),
     "checkpoint": (
         ["src/run/*.c", "src/writer.c"],
-        "versions signals cli verdicts output library edit adaptive by_hand motion follow".split(),
+        "versions signals cli verdicts output library edit adaptive by_hand motion follow resume "
+        "caches".split(),
     ),
 }
 ELSEWHERE = ["src/integrate/stepper_books.c", "src/run/explosion.c"]  # of the ledger's group only

@@ -428,6 +428,22 @@ static void test_any_bits(void **state)
     assert_true(separate > 0);
 }
 
+/* Queries that lie one after the other in memory: what follows the twelve numbers of one is not its
+ * affair. */
+static void test_packed(void **state)
+{
+    (void)state;
+    double x0[24], x1[24], toi = -1;
+    for (int i = 0; i < 24; i++) x0[i] = x1[i] = i < 12 ? (i * i) % 7 : NAN;
+    x0[1] = x1[1] = 20; /* far above */
+    assert_int_equal(brio_ccd_vertex_face(x0, x1, &toi), 0);
+    assert_true(toi == 1);
+    x0[4] = x1[4] = 20;
+    assert_int_equal(brio_ccd_edge_edge(x0, x1, &toi), 0);
+    assert_true(toi == 1);
+    assert_int_equal(brio_ccd_vertex_face(x0 + 12, x1 + 12, &toi), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_published),
         cmocka_unit_test(test_any_bits),
+        cmocka_unit_test(test_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

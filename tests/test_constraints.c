@@ -215,6 +215,20 @@ static void orders(void **unused)
     assert_true(taken >= 11);
 }
 
+/* The ledger tells the worst of all constraints, wherever it is in the list: rods of 1 m of which
+ * one is 1e-3 m longer. TOLERANCE 1e-6: the square of that. */
+static void worst_is_told(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 3; k++) {
+        BrioSim *sim = masses("backward-euler", 0.01, 3);
+        assert_true(ledger(sim).rods < 1e-12);
+        for (int i = k; i < 3; i++) sim->state->q[3 * i] += 1e-3; /* rod k is longer */
+        assert_true(fabs(ledger(sim).rods - 1e-3) < 1e-6);
+        brio_sim_free(sim);
+    }
+}
+
 #ifdef BRIO_SUNDIALS
 /* Two masses of 0.5 kg on rods of 1 m: the textbook's equations for the angles from the vertical.
  */
@@ -974,6 +988,7 @@ int main(void)
         cmocka_unit_test(derivatives),
         cmocka_unit_test(light_and_heavy),
         cmocka_unit_test(orders),
+        cmocka_unit_test(worst_is_told),
         cmocka_unit_test(double_pendulum),
         cmocka_unit_test(reaction),
         cmocka_unit_test(four_bar),

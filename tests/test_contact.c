@@ -337,10 +337,22 @@ static BrioSim *folded_cloth(void)
     return sim;
 }
 
+/* Two boxes of ten metres, two metres apart and shifted, that repel each other from four metres
+ * on. */
+static BrioSim *large_boxes(void)
+{
+    return parse("contact: {type: ipc, dhat: 4, kappa: 1e5}\nintegrator: backward-euler\nbodies:\n"
+                 "  - {shape: {type: box, size: [10, 10, 10], cells: [2, 2, 2]}, material: "
+                 "{type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}}\n"
+                 "  - {shape: {type: box, size: [10, 10, 10], cells: [2, 2, 2]}, material: "
+                 "{type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}, transform: {translate: "
+                 "[11.5, 11.4, 6.2]}}\n");
+}
+
 static void all_pairs(void **unused)
 {
     (void)unused;
-    int64_t pairs[4] = {0};
+    int64_t pairs[5] = {0};
     BrioSim *sim = heap("backward-euler", 0, "", 1e-3);
     step(sim, 6);
     compare_pairs(sim, "heap", &pairs[0]);
@@ -356,11 +368,46 @@ static void all_pairs(void **unused)
     sim = folded_cloth();
     compare_pairs(sim, "folded cloth", &pairs[3]);
     brio_sim_free(sim);
+    sim = large_boxes();
+    compare_pairs(sim, "large boxes", &pairs[4]);
+    brio_sim_free(sim);
     print_message("  the energies of %lld pairs, with thickness %lld, with exclusions %lld, of a "
-                  "folded cloth %lld: as of a loop over everything\n",
+                  "folded cloth %lld, of large boxes %lld: as of a loop over everything\n",
                   (long long)pairs[0], (long long)pairs[1], (long long)pairs[2],
-                  (long long)pairs[3]);
-    for (int k = 0; k < 4; k++) assert_true(pairs[k] > 50);
+                  (long long)pairs[3], (long long)pairs[4]);
+    for (int k = 0; k < 5; k++) assert_true(pairs[k] > 50);
+}
+
+/* What was looked for before a step holds all along it: no part of the step needs another search.
+ * The time of a search belongs to the broad phase, and is not counted again as that of the sweep.
+ * TOLERANCE 1e-9 s: round-off. */
+static void one_search_for_a_step(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = heap("backward-euler", 0, "", 1e-3);
+    const BrioSystem *s = sim->system;
+    BrioContact *contact = brio__potential_contact(sim->stepper->solver->potential);
+    const BrioContactTotals *totals = brio__contact_totals(contact);
+    double *start = world_of(sim), *x = numbers(3 * s->vertex_count);
+    double *dx = numbers(3 * s->vertex_count);
+    BrioRandom random = {29};
+    BrioLimit limit;
+    for (int64_t i = 0; i < 3 * s->vertex_count; i++)
+        if (s->map_start[i / 3] < s->map_start[i / 3 + 1])
+            dx[i] = 0.3 * (i % 3 - 1) + 0.1 * brio__random_normal(&random);
+    BrioContactTotals before = *totals;
+    double begin = brio__seconds();
+    brio__contact_max_step(contact, sim->state->param, start, dx, &limit);
+    double took = brio__seconds() - begin;
+    assert_int_equal(totals->searches, before.searches + 1);
+    assert_true(totals->ccd - before.ccd + totals->broad_phase - before.broad_phase <= took + 1e-9);
+    for (int k = 0; k <= 8; k++) {
+        for (int64_t i = 0; i < 3 * s->vertex_count; i++) x[i] = start[i] + k / 8.0 * dx[i];
+        brio__contact_evaluate(contact, sim->state->param, x, NULL, NULL);
+    }
+    assert_int_equal(totals->searches, before.searches + 1);
+    free(start), free(x), free(dx);
+    brio_sim_free(sim);
 }
 
 /* ---- safety of steps -------------------------------------------------------------------- */
@@ -557,17 +604,16 @@ static void no_allocation(void **unused)
 
 /* Each allocation of a few steps in contact fails once: a sentence, the state as before, and the
  * step works when there is memory. */
-static void failing_memory(void **unused)
+static void fail_steps(BrioSim *(*create)(void), int steps)
 {
-    (void)unused;
     Memory memory;
     memory_start(&memory, -1, false);
     int64_t k = 0, in_steps = 0;
     for (bool done = false; !done; k++) {
-        BrioSim *sim = heap("backward-euler", 0, "", 1e-2);
+        BrioSim *sim = create();
         memory = (Memory){.live = memory.live, .fail_at = k};
         bool failed = false;
-        for (int n = 0; n < 3; n++) {
+        for (int n = 0; n < steps; n++) {
             uint64_t before = hash(sim->state);
             BrioStatus status = brio_sim_step(sim, NULL);
             if (status == BRIO_OK) continue;
@@ -587,8 +633,31 @@ static void failing_memory(void **unused)
                      (long long)memory.live);
     }
     brio_set_allocator(NULL);
-    print_message("  each of %lld allocations of three steps failed once\n", (long long)in_steps);
+    print_message("  each of %lld allocations of %d steps failed once\n", (long long)in_steps,
+                  steps);
     assert_true(in_steps > 20);
+}
+
+static BrioSim *coarse_heap(void) { return heap("backward-euler", 0, "", 1e-2); }
+
+/* Cubes that fly at each other: after the step all of them is near, and there are more pairs than
+ * there was room for. */
+static BrioSim *crowd(void)
+{
+    return parse("time: {h: 1/20}\nintegrator: backward-euler\nsolver: {tol: 0.1}\n"
+                 "contact: {type: ipc, dhat: 0.2, kappa: 1e-3}\nbodies:\n"
+                 "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, material: "
+                 "{type: neo-hookean, E: 1e5, rho: 1000}, velocity: {linear: [3, 0, 0]}}\n"
+                 "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, material: "
+                 "{type: neo-hookean, E: 1e5, rho: 1000}, velocity: {linear: [-3, 0, 0]}, "
+                 "transform: {translate: [0.45, 0, 0]}}\n");
+}
+
+static void failing_memory(void **unused)
+{
+    (void)unused;
+    fail_steps(coarse_heap, 3);
+    fail_steps(crowd, 1);
 }
 
 /* ---- physics ---------------------------------------------------------------------------- */
@@ -754,12 +823,18 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     brio_set_threads(1); /* scenes are small */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives),    cmocka_unit_test(all_pairs),
-        cmocka_unit_test(safe_steps),     cmocka_unit_test(same_bits),
-        cmocka_unit_test(state_only),     cmocka_unit_test(no_allocation),
-        cmocka_unit_test(failing_memory), cmocka_unit_test(momentum),
-        cmocka_unit_test(stacks),         cmocka_unit_test(thickness),
-        cmocka_unit_test(squeezed),       cmocka_unit_test(same_bits_of_many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(derivatives),
+                                       cmocka_unit_test(all_pairs),
+                                       cmocka_unit_test(safe_steps),
+                                       cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(state_only),
+                                       cmocka_unit_test(no_allocation),
+                                       cmocka_unit_test(failing_memory),
+                                       cmocka_unit_test(momentum),
+                                       cmocka_unit_test(stacks),
+                                       cmocka_unit_test(thickness),
+                                       cmocka_unit_test(squeezed),
+                                       cmocka_unit_test(same_bits_of_many),
+                                       cmocka_unit_test(one_search_for_a_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

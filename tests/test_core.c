@@ -779,6 +779,52 @@ static void halving(void **unused)
     brio_sim_free(sim);
 }
 
+/* Halves follow each other in time too: a clamp that shakes is where it is at the end of each. The
+ * tip cannot pass its base in one step, and two of half the length lead to the same bits. */
+static void halves_of_a_shaken_clamp(void **unused)
+{
+    (void)unused;
+    double keys[8] = {0, 0, 0, 0, 0.5, 0, 0.4, 0};
+    BrioScript script = brio_default_script();
+    script.keys = keys;
+    script.key_count = 2;
+    BrioSim *sim[2];
+    for (int k = 0; k < 2; k++) {
+        BrioBodyDef body = body_def("tip", &corner_solid, "neo-hookean", 1e4, 0);
+        BrioSimDef def = brio_default_sim("symplectic-euler");
+        def.h = 0.12;
+        def.solver.max_halvings = k ? 0 : 6;
+        sim[k] = one_body(&body, true, &script, NULL, &def);
+        sim[k]->state->v[0] = -1;
+    }
+    assert_int_equal(brio_sim_step(sim[0], NULL), BRIO_OK);
+    assert_int_equal(sim[0]->stepper->halvings, 1);
+    for (int k = 0; k < 2; k++) assert_int_equal(brio_sim_step_by(sim[1], 0.06, NULL), BRIO_OK);
+    assert_true(hash(brio_sim_state(sim[0])) == hash(brio_sim_state(sim[1])));
+    for (int k = 0; k < 2; k++) brio_sim_free(sim[k]);
+}
+
+/* A step that leads to positions or to velocities that are not finite is refused, and the state
+ * stays as it was. */
+static void no_step_to_infinity(void **unused)
+{
+    (void)unused;
+    static const double bad[] = {NAN, INFINITY};
+    for (int k = 0; k < 4; k++) {
+        BrioSim *sim = flying_tip("symplectic-euler", 0.01, 0);
+        BrioState *state = brio_sim_state(sim);
+        uint64_t before = hash(state);
+        double q[12], v[12];
+        assert_int_equal(state->coordinates, 12);
+        memcpy(q, state->q, sizeof q);
+        memcpy(v, state->v, sizeof v);
+        (k < 2 ? q : v)[5] = bad[k % 2];
+        assert_int_equal(brio_stepper_accept(sim->stepper, 0.01, q, v), BRIO_NOT_FINITE);
+        assert_true(hash(state) == before && brio_sim_time(sim) == 0);
+        brio_sim_free(sim);
+    }
+}
+
 /* A failure in the second half puts back the state of before the first. */
 static void failed_halves(void **unused)
 {
@@ -1598,16 +1644,28 @@ static void ledger(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives),     cmocka_unit_test(affine_masses),
-        cmocka_unit_test(affine_flight),   cmocka_unit_test(same_bits),
-        cmocka_unit_test(same_bits_large), cmocka_unit_test(no_allocation),
-        cmocka_unit_test(failing_memory),  cmocka_unit_test(failing_memory_scene),
-        cmocka_unit_test(replay),          cmocka_unit_test(halving),
-        cmocka_unit_test(failed_halves),   cmocka_unit_test(violence),
-        cmocka_unit_test(reasons),         cmocka_unit_test(settle_unsupported),
-        cmocka_unit_test(scripts),         cmocka_unit_test(oscillator),
-        cmocka_unit_test(positions),       cmocka_unit_test(refusals),
-        cmocka_unit_test(ledger),          cmocka_unit_test(registered),
+        cmocka_unit_test(derivatives),
+        cmocka_unit_test(affine_masses),
+        cmocka_unit_test(affine_flight),
+        cmocka_unit_test(same_bits),
+        cmocka_unit_test(same_bits_large),
+        cmocka_unit_test(no_allocation),
+        cmocka_unit_test(failing_memory),
+        cmocka_unit_test(failing_memory_scene),
+        cmocka_unit_test(replay),
+        cmocka_unit_test(halving),
+        cmocka_unit_test(failed_halves),
+        cmocka_unit_test(halves_of_a_shaken_clamp),
+        cmocka_unit_test(no_step_to_infinity),
+        cmocka_unit_test(violence),
+        cmocka_unit_test(reasons),
+        cmocka_unit_test(settle_unsupported),
+        cmocka_unit_test(scripts),
+        cmocka_unit_test(oscillator),
+        cmocka_unit_test(positions),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(ledger),
+        cmocka_unit_test(registered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

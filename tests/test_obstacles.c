@@ -739,6 +739,49 @@ static void friction_in_a_bowl(void **state)
     remove(name);
 }
 
+/* Between two walls of a mesh friction is mu times what both press with, also just in the middle,
+ * where their forces cancel. TOLERANCE 1 %: epsv. */
+static void friction_between_walls(void **state)
+{
+    (void)state;
+    char name[] = "/tmp/brio-walls-XXXXXX.obj";
+    int handle = mkstemps(name, 4);
+    assert_true(handle >= 0);
+    FILE *file = fdopen(handle, "w");
+    for (int wall = -1; wall <= 1; wall += 2)
+        for (int k = 0; k < 8; k++)
+            fprintf(file, "v %d %g %d\n", k & 1 ? 2 : -2, wall * (k & 2 ? 1 : 0.03125),
+                    k & 4 ? 2 : -2);
+    static const int quad[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                   {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+    for (int wall = 0; wall < 2; wall++) /* the first is a mirror image */
+        for (int k = 0; k < 6; k++) {
+            const int *q = quad[k];
+            fprintf(file, "f %d %d %d %d\n", 8 * wall + q[0] + 1, 8 * wall + q[wall ? 1 : 3] + 1,
+                    8 * wall + q[2] + 1, 8 * wall + q[wall ? 3 : 1] + 1);
+        }
+    fclose(file);
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim = parse(
+            "time: {h: 1/100, end: 1}\ngravity: [0, 0, 0]\nintegrator: backward-euler\n"
+            "contact: {type: penalty, dhat: 0.0625, kappa: 10, mu: 0.3, epsv: 1e-4}\n"
+            "obstacles: [{type: mesh, mesh: %s}]\nbodies:\n"
+            "  - {shape: {type: line, length: 1, cells: 1}, kind: points, material: {type: mass, "
+            "vertex_mass: 1}, transform: {translate: [0, %g, 0.25]}, velocity: {linear: [0.5, 0, "
+            "0]}}\n",
+            name, k ? 0.001 : 0.0);
+        double expected = 0.3 * 10 * (2 * 0.03125) * 0.01; /* in m/s: one step */
+        step(sim, 1);
+        for (int v = 0; v < 2; v++) {
+            double slowed = 0.5 - sim->state->v[3 * v];
+            if (!(fabs(slowed - expected) < 0.01 * expected))
+                fail_msg("slowed by %g m/s of %g", slowed, expected);
+        }
+        brio_sim_free(sim);
+    }
+    remove(name);
+}
+
 /* Where the way from a to b first meets the cube [-1, 1]^3 from outside, or leaves it: 0: nowhere;
  * -1: so near an edge or an end that round-off decides. */
 static int meets_cube(const double *a, const double *b, bool inside, double n[3])
@@ -975,6 +1018,7 @@ int main(void)
                                        cmocka_unit_test(dents_count_by_parts),
                                        cmocka_unit_test(bowls_count_once),
                                        cmocka_unit_test(friction_in_a_bowl),
+                                       cmocka_unit_test(friction_between_walls),
                                        cmocka_unit_test(sweeps_of_a_mesh),
                                        cmocka_unit_test(a_mesh_that_turns),
                                        cmocka_unit_test(ways_of_meshes),

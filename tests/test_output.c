@@ -385,8 +385,38 @@ static void no_memory(void **state)
     remove_tree("memory");
 }
 
+static char *text_of(const char *out, const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", out, name);
+    char *text = read_all(path, NULL);
+    assert_non_null(text);
+    return text;
+}
+
+/* The first number with this key. */
+static double number_of(const char *json, const char *key)
+{
+    char mark[64];
+    snprintf(mark, sizeof mark, "\"%s\": ", key);
+    const char *at = strstr(json, mark);
+    if (!at) fail_msg("no %s", key);
+    return strtod(at + strlen(mark), NULL);
+}
+
+/* How long a run took, by its run.json. What the phases took is no more than the whole. */
+static double wall_of(const char *json)
+{
+    const char *wall = strstr(json, "\"wall\": {"), *end = strchr(wall, '}');
+    double total = number_of(wall, "total"), sum = -total;
+    for (const char *at = strchr(wall, ':') + 1; (at = strchr(at, ':')) && at < end; at++)
+        sum += strtod(at + 1, NULL);
+    assert_true(total > 0 && sum <= total * (1 + 1e-9)); /* round-off */
+    return total;
+}
+
 /* The driver as a program without a command line uses it: a hook sees every step and can stop the
- * run. */
+ * run. Nothing stays open, frames hold whole bodies, and run.json counts from the beginning. */
 static sig_atomic_t stop;
 static int64_t stop_at;
 
@@ -398,6 +428,15 @@ static void watch(void *user, const BrioRunProgress *progress)
     if (progress->step == stop_at) stop = 1;
 }
 
+static int open_files(void)
+{
+    int count = 0;
+    DIR *all = opendir("/proc/self/fd");
+    while (all && readdir(all)) count++;
+    if (all) closedir(all);
+    return count;
+}
+
 static void headless_run(void **state)
 {
     (void)state;
@@ -407,6 +446,8 @@ static void headless_run(void **state)
     BrioRunOptions options = {.out = "headless", .progress = watch, .user = &seen, .stop = &stop};
     BrioRunResult result;
     BrioError error = {0};
+    int before = open_files();
+    double begin = brio__seconds();
     assert_int_equal(brio__run(scene, &options, &result, &error), BRIO_STOPPED);
     assert_int_equal(seen, 4);
     assert_int_equal(result.step, 4);
@@ -421,7 +462,76 @@ static void headless_run(void **state)
     assert_int_equal(result.frame_count, 6);
     assert_int_equal(result.totals.sessions, 2);
     brio__scene_free(scene);
+    double took = brio__seconds() - begin;
+    char *json = text_of("headless", "run.json"),
+         *vtu = text_of("headless/frames", "frame_000005.vtu");
+    assert_true(wall_of(json) <= took);
+    assert_true(number_of(json, "factor_nonzeros") > 0);
+    assert_true(number_of(json, "tets") == 10 && number_of(json, "vertices") == 12 + 4 + 9);
+    size_t size;
+    unsigned char *types = decode(vtu, "types", &size); /* 10 tets, 3 lines, 8 triangles */
+    assert_int_equal(size, 21);
+    assert_int_equal(types[0], 10);
+    free(types);
+    free(decode(vtu, "velocity", &size));
+    assert_int_equal(size, 24 * (12 + 4 + 9));
+    free(vtu);
+    free(json);
+    assert_int_equal(open_files(), before);
     remove_tree("headless");
+}
+
+/* In the place of the new run.json, at the end of a run. */
+static void obstruct(void *user, const BrioRunProgress *progress)
+{
+    if (progress->step == progress->steps) assert_int_equal(mkdir(user, 0777), 0);
+}
+
+/* Whoever asks the result and whoever asks the status learns the same: a run whose verdict could
+ * not be written has failed. */
+static void a_verdict_that_cannot_be_written(void **state)
+{
+    (void)state;
+    BrioScene *scene = load();
+    BrioRunOptions options = {
+        .out = "obstructed", .progress = obstruct, .user = "obstructed/run.json.tmp"};
+    BrioRunResult result;
+    BrioError error = {0};
+    assert_int_equal(brio__run(scene, &options, &result, &error), BRIO_ERROR_FILE);
+    assert_int_equal(result.verdict, BRIO_VERDICT_FAILED);
+    assert_non_null(strstr(error.message, "cannot write obstructed/run.json"));
+    assert_string_equal(result.reason, error.message);
+    assert_int_equal(result.step, 10);
+    brio__scene_free(scene);
+    remove_tree("obstructed");
+}
+
+/* Columns of energy.csv can be told apart, also where a model of damping acts twice. */
+static void columns_have_names_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const set = "damping=[{type: rayleigh, alpha: 1}, {type: rayleigh, beta: "
+                                   "1e-4}, {type: ether-drag, k: 1}]";
+    write_text("scene.yaml", scene_text);
+    BrioScene *scene = NULL;
+    BrioRunResult result;
+    BrioError error = {0};
+    BrioRunOptions options = {.out = "columns"};
+    if (brio__scene_load("scene.yaml", &set, 1, &scene, &error)) fail_msg("%s", error.message);
+    assert_int_equal(brio__run(scene, &options, &result, &error), BRIO_OK);
+    brio__scene_free(scene);
+    char *table = text_of("columns", "energy.csv"), *name[64];
+    int count = 0, models = 0;
+    *strchr(table, '\n') = 0;
+    for (char *at = strtok(table, ","); at; at = strtok(NULL, ",")) {
+        models += strstr(at, "dissipated.") == at;
+        for (int k = 0; k < count; k++) assert_string_not_equal(at, name[k]);
+        assert_true(count < 64);
+        name[count++] = at;
+    }
+    assert_int_equal(models, 3);
+    free(table);
+    remove_tree("columns");
 }
 
 /* ---- a simulation that somebody else steps ---------------------------------------------- */
@@ -471,25 +581,6 @@ static void record_steps(BrioRecord *record, BrioSim *sim, int count)
         assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
         assert_int_equal(brio__record_step(record, &l, NULL), BRIO_OK);
     }
-}
-
-static char *text_of(const char *out, const char *name)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", out, name);
-    char *text = read_all(path, NULL);
-    assert_non_null(text);
-    return text;
-}
-
-/* The first number with this key. */
-static double number_of(const char *json, const char *key)
-{
-    char mark[64];
-    snprintf(mark, sizeof mark, "\"%s\": ", key);
-    const char *at = strstr(json, mark);
-    if (!at) fail_msg("no %s", key);
-    return strtod(at + strlen(mark), NULL);
 }
 
 /* The rows of a table are those of another one from `first` on, but for their steps and times,
@@ -583,11 +674,7 @@ static void same_totals(const char *first, const char *second, const char *whole
     assert_true(number_of(b, "frames") == 4 && number_of(b, "sessions") == 1);
     assert_true(number_of(a, "from_step") == 0 && number_of(b, "from_step") == 4);
     assert_true(number_of(a, "from_time") == 0 && fabs(number_of(b, "from_time") - 0.04) < 1e-12);
-    const char *wall = strstr(b, "\"wall\": {"), *end = strchr(wall, '}');
-    double total = number_of(wall, "total"), sum = -total;
-    for (const char *at = strchr(wall, ':') + 1; (at = strchr(at, ':')) && at < end; at++)
-        sum += strtod(at + 1, NULL);
-    assert_true(total > 0 && sum <= total * (1 + 1e-9)); /* round-off */
+    wall_of(b);
     free(a);
     free(b);
     free(all);
@@ -708,15 +795,6 @@ static void records_say_what_happened(void **state)
     remove_tree("notes"), remove_tree("late");
 }
 
-static int open_files(void)
-{
-    int count = 0;
-    DIR *all = opendir("/proc/self/fd");
-    while (all && readdir(all)) count++;
-    if (all) closedir(all);
-    return count;
-}
-
 /* A record that cannot begin says why and leaves nothing open; results are never overwritten. */
 static void records_are_refused(void **state)
 {
@@ -775,6 +853,8 @@ int main(void)
         cmocka_unit_test(frames),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(headless_run),
+        cmocka_unit_test(columns_have_names_of_their_own),
+        cmocka_unit_test(a_verdict_that_cannot_be_written),
         cmocka_unit_test(records_are_a_run),
         cmocka_unit_test(records_say_what_happened),
         cmocka_unit_test(records_are_refused),

@@ -146,6 +146,28 @@ static void drops(void **state)
             }
 }
 
+/* Contacts are what is nearer than dhat, of one solid and of several. */
+static void contacts_are_counted(void **state)
+{
+    (void)state;
+    static const double heights[] = {0.0099, 0.0101, 0.5};
+    for (int planes = 1; planes <= 2; planes++)
+        for (int k = 0; k < 3; k++) {
+            BrioSim *sim =
+                parse("time: {h: 1/100}\ncontact: {type: penalty, kappa: 50, dhat: 0.01}\n"
+                      "obstacles: [{type: plane, normal: [0, 1, 0]}%s]\nbodies:\n  - {shape: "
+                      "{type: line, "
+                      "length: 1, cells: 1}, kind: points, material: {type: mass, vertex_mass: 1}, "
+                      "transform: {translate: [0, %g, 0]}}\n",
+                      planes == 1 ? "" : ", {type: plane, point: [0, 0, -9], normal: [0, 0, 1]}",
+                      heights[k]);
+            BrioLedger l = ledger(sim);
+            assert_int_equal(l.contacts, k == 0 ? 2 : 0);
+            assert_true((l.contact > 0) == (k == 0));
+            brio_sim_free(sim);
+        }
+}
+
 /* Points on flat tops and on the ridge of a capsule sink in by m g/k. TOLERANCE 1e-3 of it: what
  * damping has left of the bounce. */
 static void depth_at_rest(void **state)
@@ -286,8 +308,9 @@ static void incline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances),         cmocka_unit_test(drops),
-        cmocka_unit_test(depth_at_rest),     cmocka_unit_test(stops),
-        cmocka_unit_test(never_turns_round), cmocka_unit_test(incline)};
+        cmocka_unit_test(distances),           cmocka_unit_test(drops),
+        cmocka_unit_test(depth_at_rest),       cmocka_unit_test(stops),
+        cmocka_unit_test(never_turns_round),   cmocka_unit_test(incline),
+        cmocka_unit_test(contacts_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
+#include "contact/contour.h"
 #include "damping/hold.h"
 #include "emulated.h"
 #include "simulate.h"
+#include "vec.h"
 
 /* ---- the potential of friction ---------------------------------------------------------- */
 
@@ -215,6 +217,77 @@ static void cut_cloth(void **unused)
     }
 }
 
+/* Vertices that are near each other at rest do not repel each other, wherever the sheet is and
+ * however it lies. Once two of its layers are as near, they do. */
+static void nothing_repels_itself_at_rest(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 4; k++) {
+        BrioSim *sim = parse(
+            "time: {h: 1/60}\nsolver: {type: local-global}\nintegrator: backward-euler\ncontact: "
+            "{type: penalty, kappa: 100, dhat: 0.01, self: 0.05}\nbodies:\n"
+            "  - {shape: {type: grid, width: 0.2, depth: 0.2, cells_x: 8, cells_z: 8}, material: "
+            "{type: hooke, k: 500, rho: 0.3}, transform: {rotate: [[1, 0, 0], %d], translate: "
+            "[%d, %d, %d]}}\n",
+            k == 3 ? 62 : 0, k == 0 ? 2 : 0, k == 1 ? 2 : 0, k == 2 ? 2 : 0);
+        BrioLedger l = ledger(sim);
+        assert_true(l.contacts == 0 && l.contact == 0);
+        double *q = sim->state->q, middle = 0, n = (double)sim->state->coordinates / 3;
+        for (int64_t i = 0; i < sim->state->coordinates; i += 3) middle += q[i] / n;
+        for (int64_t i = 0; i < sim->state->coordinates; i += 3)
+            if (q[i] > middle + 1e-6) q[i] = 2 * middle - q[i], q[i + 1] += 0.03;
+        l = ledger(sim);
+        assert_true(l.contacts > 0 && l.contact > 0);
+        brio_sim_free(sim);
+    }
+}
+
+/* What pulls a crumpled sheet apart acts between its own parts: it neither pushes nor turns the
+ * whole. TOLERANCE 1e-9 of the forces, and of their moments: triangles may be slivers. */
+static void crumpled(void **unused)
+{
+    (void)unused;
+    BrioSim *sim =
+        parse("time: {h: 1/60}\nsolver: {type: local-global}\nintegrator: backward-euler\n"
+              "contact: {type: penalty, kappa: 100, dhat: 0.01, self: 0.05}\nbodies:\n"
+              "  - {shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6}, "
+              "material: {type: hooke, k: 500, rho: 0.3}}\n");
+    const BrioSystem *s = sim->system;
+    BrioContour *contour = NULL;
+    BrioContourPull pull = {sim->state->param + s->contact_params, 0.1};
+    int64_t n = s->vertex_count, forces = 0;
+    double *x = calloc(3 * (size_t)n, sizeof *x), *f = calloc(3 * (size_t)n, sizeof *f);
+    BrioRandom random = {31};
+    assert_int_equal(brio__contour_create(s, &contour), BRIO_OK);
+    assert_non_null(contour);
+    for (int again = 0; again < 20; again++) {
+        double sum[3] = {0}, moment[3] = {0}, size = 0;
+        brio__system_positions(s, sim->state, sim->state->q, 0, x);
+        for (int64_t i = 0; i < 3 * n; i++) {
+            x[i] += 0.15 * brio__random_normal(&random);
+            sim->state->v[i] = 0.1 * brio__random_normal(&random);
+        }
+        memset(f, 0, 3 * (size_t)n * sizeof *f);
+        forces += brio__contour_pull(contour, &pull, x, sim->state->v, f);
+        for (int64_t v = 0; v < n; v++) {
+            double turn[3];
+            brio__cross3(x + 3 * v, f + 3 * v, turn);
+            for (int r = 0; r < 3; r++) {
+                sum[r] += f[3 * v + r];
+                moment[r] += turn[r];
+                size += fabs(f[3 * v + r]);
+            }
+        }
+        assert_true(size > 0 && brio__norm3(sum) <= 1e-9 * size);
+        assert_true(brio__norm3(moment) <= 1e-9 * size);
+    }
+    print_message("%lld forces pull a crumpled sheet apart\n", (long long)forces);
+    assert_true(forces > 100);
+    brio__contour_free(contour);
+    free(x), free(f);
+    brio_sim_free(sim);
+}
+
 #define JELLY                                                                                      \
     "shape: {type: box, size: [0.2, 0.2, 0.2], cells: [8, 8, 8]}, material: {type: corotated, E: " \
     "1e5, nu: 0.3, rho: 1000}"
@@ -295,8 +368,13 @@ static void same_bits(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes),     cmocka_unit_test(corner),
-                                       cmocka_unit_test(bounces),    cmocka_unit_test(cut_cloth),
-                                       cmocka_unit_test(two_bodies), cmocka_unit_test(same_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes),
+                                       cmocka_unit_test(corner),
+                                       cmocka_unit_test(bounces),
+                                       cmocka_unit_test(cut_cloth),
+                                       cmocka_unit_test(two_bodies),
+                                       cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(nothing_repels_itself_at_rest),
+                                       cmocka_unit_test(crumpled)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

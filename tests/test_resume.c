@@ -16,9 +16,16 @@ static const char scene_text[] = "time: {h: 1/100, end: 0.1, fps: 50}\n"
 
 /* Of the C library's fsync: call `sync_fails` fails with `sync_reason`. */
 static int sync_calls, sync_fails, sync_reason;
+static char synced[8192]; /* the names of the files, each between slashes */
 int fsync(int file)
 {
-    (void)file;
+    char link[64], name[512];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, name, sizeof name - 1);
+    name[length < 0 ? 0 : length] = 0;
+    const char *last = strrchr(name, '/');
+    if (last && strlen(synced) + strlen(last) + 2 < sizeof synced)
+        strcat(strcat(synced, last), "/");
     if (sync_calls++ != sync_fails) return 0;
     errno = sync_reason;
     return -1;
@@ -78,6 +85,7 @@ static void a_sync_fails(void **unused)
         BrioStatus status = run("out", false, NULL, -1, &result, &error);
         failed = sync_calls > n;
         assert_int_equal(status, failed ? BRIO_ERROR_FILE : BRIO_OK);
+        assert_int_equal(result.verdict == BRIO_VERDICT_COMPLETED, !failed);
         sync_fails = -1;
         if (failed && run("out", true, NULL, -1, &result, &error) != BRIO_OK)
             fail_msg("sync %d: %s", n, error.message);
@@ -85,6 +93,32 @@ static void a_sync_fails(void **unused)
         remove_tree("out");
         if (!failed) print_message("%d syncs failed\n", n);
     }
+}
+
+/* What a checkpoint counts on is on the disk before it: each frame and each table. */
+static void all_is_on_the_disk(void **unused)
+{
+    (void)unused;
+    BrioRunResult result;
+    BrioError error = {0};
+    if (access("/proc/self/fd", F_OK)) {
+        print_message("SKIPPED: no /proc\n");
+        return;
+    }
+    synced[0] = 0;
+    assert_int_equal(run("out", false, NULL, -1, &result, &error), BRIO_OK);
+    const char *checkpoint = NULL; /* the last */
+    for (char *at = synced; (at = strstr(at, "/checkpoint")); at++) checkpoint = at;
+    assert_non_null(checkpoint);
+    static const char *const tables[] = {"energy.csv", "probes.csv", "motion.bin"};
+    for (int k = 0; k < 12 + 3; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "/frame_%06d.%s/", k / 2, k % 2 ? "vtu" : "obj");
+        if (k >= 12) snprintf(name, sizeof name, "/%s/", tables[k - 12]);
+        const char *at = strstr(synced, name);
+        if (!at || at > checkpoint) fail_msg("%s is not on the disk", name);
+    }
+    remove_tree("out");
 }
 
 static void an_allocation_fails(void **unused)
@@ -132,8 +166,8 @@ static void a_checkpoint_without_a_row(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sync_fails),
-                                       cmocka_unit_test(an_allocation_fails),
-                                       cmocka_unit_test(a_checkpoint_without_a_row)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sync_fails), cmocka_unit_test(all_is_on_the_disk),
+        cmocka_unit_test(an_allocation_fails), cmocka_unit_test(a_checkpoint_without_a_row)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

@@ -72,6 +72,42 @@ static void old_checkpoints(void **unused)
     brio_sim_free(b);
 }
 
+/* A forged count of frames with the right checksum: no more memory is asked for than the file can
+ * fill. */
+static void forged_counts(void **unused)
+{
+    (void)unused;
+    static const uint64_t forged[] = {1ull << 60, UINT64_MAX, 1ull << 40, 1000};
+    enum {
+        HEAD = 8 + 4 + 8 + 8 + 16,
+        BODIES = 8,
+        COUNT = HEAD + BODIES + (10 + 6 + 8 + 6 + 5) * 8
+    };
+    BrioSim *sim = NULL;
+    size_t size;
+    uint64_t count;
+    assert_int_equal(brio_sim_parse(scene, strlen(scene), "a", &sim, NULL), BRIO_OK);
+    write_text("f.yaml", scene);
+    assert_int_equal(
+        BRIO("run", "f.yaml", "-o", "forged", "--quiet", "--set", "output.frames=[obj]")->code, 0);
+    char *bytes = read_all("forged/checkpoint", &size);
+    memcpy(&count, bytes + COUNT, sizeof count);
+    assert_int_equal(count, 2);
+    free(bytes);
+    assert_int_equal(brio_sim_save(sim, "counted", 1, NULL), BRIO_OK);
+    bytes = read_all("counted", &size);
+    for (size_t k = 0; k < sizeof forged / sizeof *forged; k++) {
+        uint32_t version;
+        memcpy(&version, bytes + 8, sizeof version);
+        memcpy(bytes + COUNT, &forged[k], sizeof forged[k]);
+        put_version(bytes, size, version);
+        write_bytes("counted", bytes, size);
+        assert_int_equal(brio_sim_restore(sim, "counted", NULL), BRIO_ERROR_INPUT);
+    }
+    free(bytes);
+    brio_sim_free(sim);
+}
+
 /* Format 5 of a file with bodies: the state ended earlier, and there were no counts of automatic
  * steps and no hashes of tables. */
 static size_t make_fifth(char *bytes, size_t size)
@@ -212,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(old_checkpoints),
         cmocka_unit_test(old_checkpoints_say_whether_they_have_bodies),
+        cmocka_unit_test(forged_counts),
         cmocka_unit_test(old_runs),
         cmocka_unit_test(old_motions),
     };
