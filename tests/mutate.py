@@ -50,12 +50,12 @@ GROUPS = {
     "integrators": (
         ["src/integrate/*.c"],
         "oscillator integrators blend variational hands constraints stability adaptive momentum "
-        "by_body orders rivals physics verdicts local_global real_time".split(),
+        "by_body orders rivals physics verdicts local_global real_time core arguments".split(),
     ),
     "potential": (
         ["src/potential/*.c"],
         "potential core forces hands by_body momentum energy affine cage constraints scalar "
-        "friction".split(),
+        "friction arguments".split(),
     ),
     "contact": (
         ["src/contact/*.c"],
@@ -65,7 +65,7 @@ GROUPS = {
     "ledger": (
         ["src/sim/ledger.c", "src/integrate/stepper_books.c", "src/run/explosion.c"],
         "damping forces friction verdicts hands constraints adaptive library motion core "
-        "penalty".split(),
+        "penalty arguments".split(),
     ),
     "checkpoint": (
         ["src/run/*.c", "src/writer.c"],
