@@ -26,9 +26,8 @@ import tempfile
 import time
 
 SCENES = (
-    "cantilever,chain,cloth,cube-soft,ball-affine,spinning-cube,membrane,flag,links,bar-wall".split(
-        ","
-    )
+    "bar-wall,chain,intermediate-axis,cantilever,cloth,links,spinning-cube,rt-fall,ball-affine,"
+    "tired-dice,stitched-trampoline,door"
 )
 
 
