@@ -394,10 +394,13 @@ static void every_function_has_a_row(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_has_a_row),      cmocka_unit_test(every_call_is_refused),
-        cmocka_unit_test(empty_definitions_are_refused), cmocka_unit_test(nothing_beyond_the_last),
+        cmocka_unit_test(every_function_has_a_row),
+        cmocka_unit_test(every_call_is_refused),
+        cmocka_unit_test(empty_definitions_are_refused),
+        cmocka_unit_test(nothing_beyond_the_last),
         cmocka_unit_test(negative_counts_are_none),
-        cmocka_unit_test(refusals_have_a_sentence),      cmocka_unit_test(old_sentences_go),
+        cmocka_unit_test(refusals_have_a_sentence),
+        cmocka_unit_test(old_sentences_go),
     };
     return cmocka_run_group_tests(tests, prepare, tidy);
 }

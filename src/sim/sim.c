@@ -97,9 +97,7 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
         return brio__error(error, BRIO_ERROR_INPUT,
                            "the solver's tolerances and limits must be positive");
     if (!(def->solver.linear_tol < 1)) /* no step would be as good as one */
-        return brio__error(error, BRIO_ERROR_INPUT,
-                           "linear_tol = %g must be less than 1: it is a relative residual",
-                           def->solver.linear_tol);
+        return brio__error(error, BRIO_ERROR_INPUT, "linear_tol must be less than 1");
     if (!brio__solver_type(def->solver.type))
         return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"",
                            def->solver.type ? def->solver.type : "");

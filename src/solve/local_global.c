@@ -643,7 +643,6 @@ static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value
     const BrioProblem *p = &problem;
     const BrioObjective *o = &objective;
     BrioSolver *s = p->solver;
-    size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
     if (!s->self) BRIO_CHECK(create(s, &s->self));
     BrioLocalGlobal *g = s->self;
     bool pulled = pull_apart(given, g);
@@ -653,7 +652,7 @@ static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value
     double before = brio__seconds();
     BrioValue now;
     if (s->constraints)
-        brio__constraints_begin(s->constraints, p->state, o->s > 0 ? o->s * o->a : o->h * o->h / 2);
+        brio__constraints_begin(s->constraints, p->state, brio__multiplier_scale(o));
     BRIO_CHECK(begin(p, g, q, &now));
     BrioValue best = now;
     double here = 0, there = 0; /* what the best point and that of now are judged by */
@@ -690,7 +689,7 @@ static BrioStatus minimise(const BrioProblem *given, double *q, BrioValue *value
         swap(&s->gradient, &g->best_gradient);
         now = best;
     }
-    if (at != q) memcpy(q, at, bytes);
+    if (at != q) memcpy(q, at, 3 * (size_t)s->system->block_count * sizeof *q);
     if (s->constraints) BRIO_CHECK(hold(p, g, global, q, &now));
     /* what pulled stays with the forces that the solve has left over */
     if (pulled) brio__combine(s->system, 1, s->gradient, given->mass, g->pull, s->gradient);

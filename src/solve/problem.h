@@ -50,6 +50,12 @@ BrioPose brio__problem_pose(const BrioProblem *problem);
 /* World positions of y, fixed vertices as far as they have come. */
 void brio__problem_positions(const BrioProblem *problem, const double *q, double *x);
 
+/* A multiplier over its reaction; s = 0 where rods alone are solved for. */
+static inline double brio__multiplier_scale(const BrioObjective *o)
+{
+    return o->s > 0 ? o->s * o->a : o->h * o->h / 2;
+}
+
 /* Whether scripts move fixed vertices during this minimisation (push.h). */
 bool brio__problem_scripted(const BrioProblem *problem);
 

@@ -57,7 +57,7 @@ static Saddle begin(const BrioProblem *p, double *q)
     const BrioObjective *o = p->objective;
     s->script_fraction = 1;
     if (brio__problem_scripted(p)) brio__push_start(p);
-    brio__constraints_begin(c, p->state, o->s > 0 ? o->s * o->a : o->h * o->h / 2);
+    brio__constraints_begin(c, p->state, brio__multiplier_scale(o));
     brio__newton_start(p, q);
     return residual(p, q);
 }
