@@ -55,11 +55,13 @@ static void axes_and_angles(void **unused)
 static void copies_of_an_array(void **unused)
 {
     (void)unused;
+    static const char drum[] =
+        "shape: {type: disk, rings: 2}, material: {type: hooke, vertex_mass: 1}, velocity: {mode: "
+        "{type: drum, centre: [0.1, 0, 0], radius: 0.4}}";
     static const char *const initial[] = {
         BOX ", state: box.csv",
         BOX ", deform: {pull: {sphere: [[0.05, 0.05, 0.05], 0.06], by: [0.01, 0, 0]}}",
-        "shape: {type: disk, rings: 2}, material: {type: hooke, vertex_mass: 1}, velocity: {mode: "
-        "{type: drum, centre: [0.1, 0, 0], radius: 0.4}}",
+        drum,
     };
     char rows[1024] = "";
     for (int v = 0, used = 0; v < 8; v++)
