@@ -67,6 +67,7 @@ static void visit_count(Image *m, int64_t *count)
     VISIT(m, *count);
     if (!m->reading || stopped(m)) return;
     m->broken = *count < 0 || (uint64_t)*count > m->room - m->size;
+    if (m->broken) *count = 0;
 }
 
 /* An array of `count` elements, which is allocated when reading. `there`: an array of none is one.
