@@ -3,6 +3,7 @@
 #include "program.h"
 // clang-format off
 #include "memory.h"
+#include "sanitized.h"
 // clang-format on
 
 static const char scene[] =
@@ -62,10 +63,10 @@ static void try_all(const char *const *arguments, long every, bool stays)
 static void the_program_survives(void **unused)
 {
     (void)unused;
-#ifdef __SANITIZE_ADDRESS__
-    print_message("SKIPPED: the address sanitizer has a malloc of its own\n");
-    return;
-#endif
+    if (SANITIZED) {
+        print_message("SKIPPED: sanitizers have a malloc of their own\n");
+        return;
+    }
     write_text("s.yaml", scene);
     const char *const run[] = {"run",     "s.yaml",    "-o", "out", "--force",
                                "--quiet", "--threads", "1",  NULL};

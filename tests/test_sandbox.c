@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "../cli/sandbox.h"
+#include "sanitized.h"
 
 #include <sys/socket.h>
 
@@ -11,14 +12,6 @@ static const char scene_text[] = "bodies: [{shape: {type: box, cells: [1, 1, 1]}
                                  "time: {end: 0.2}\n";
 
 /* A sanitizer maps more memory than there is, and looks for leaks by means that are taken away. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-enum { SANITIZED = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 static bool there_is_one(void)
 {
     if (SANITIZED) {

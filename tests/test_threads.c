@@ -6,6 +6,7 @@
 #endif
 #include "base.h"
 #include "emulated.h"
+#include "sanitized.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -22,17 +23,6 @@
 #endif
 
 #include <cmocka.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* PATIENCE: s, on a busy machine and under sanitizers */
 enum { MAX_THREADS = 8, PATIENCE = EMULATED ? 1200 : 120 };
