@@ -51,6 +51,7 @@ static inline void write_text(const char *name, const char *text)
 static inline char *read_all(const char *name, size_t *size)
 {
     FILE *file = fopen(name, "r");
+    if (size) *size = 0;
     if (!file) return NULL;
     char *text = NULL;
     size_t used = 0, got;

@@ -351,7 +351,7 @@ static PetscErrorCode make_solver(Petsc *s)
     double *at;
     PetscCall(VecDuplicate(s->b, &position));
     PetscCall(VecGetArray(position, &at));
-    memcpy(at, o->position, 3 * (size_t)s->owned * sizeof *at);
+    if (s->owned > 0) memcpy(at, o->position, 3 * (size_t)s->owned * sizeof *at);
     PetscCall(VecRestoreArray(position, &at));
     PetscCall(MatNullSpaceCreateRigidBody(position, &rigid));
     PetscCall(MatSetNearNullSpace(s->A, rigid));
