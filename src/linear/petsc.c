@@ -64,6 +64,12 @@ typedef struct Petsc {
     PetscInt first, last;
 } Petsc;
 
+/* A process without blocks has no array of PETSc's. */
+static void copy_owned(const Petsc *s, const double *from, double *to)
+{
+    if (s->owned > 0) memcpy(to, from, 3 * (size_t)s->owned * sizeof *to);
+}
+
 static void post_free(Post *p)
 {
     void *arrays[] = {p->send, p->send_start, p->receive, p->receive_start,
@@ -351,7 +357,7 @@ static PetscErrorCode make_solver(Petsc *s)
     double *at;
     PetscCall(VecDuplicate(s->b, &position));
     PetscCall(VecGetArray(position, &at));
-    if (s->owned > 0) memcpy(at, o->position, 3 * (size_t)s->owned * sizeof *at);
+    copy_owned(s, o->position, at);
     PetscCall(VecRestoreArray(position, &at));
     PetscCall(MatNullSpaceCreateRigidBody(position, &rigid));
     PetscCall(MatSetNearNullSpace(s->A, rigid));
@@ -594,7 +600,7 @@ static BrioStatus solve_one(Petsc *s, double *x)
     double *at;
     KSPConvergedReason reason;
     if (VecGetArray(s->b, &at)) return BRIO_ERROR_MEMORY;
-    memcpy(at, x, 3 * (size_t)s->owned * sizeof *x);
+    copy_owned(s, x, at);
     if (VecRestoreArray(s->b, &at) || run_safely(s, &reason)) return abandon_solvers(s);
     if (reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_PC_FAILED)
         return BRIO_NOT_POSITIVE_DEFINITE;
@@ -605,7 +611,7 @@ static BrioStatus solve_one(Petsc *s, double *x)
     if (VecDot(s->b, s->x, &descent)) return BRIO_ERROR_INPUT;
     if (descent < 0) return BRIO_NOT_POSITIVE_DEFINITE;
     if (VecGetArray(s->x, &at)) return BRIO_ERROR_MEMORY;
-    memcpy(x, at, 3 * (size_t)s->owned * sizeof *x);
+    copy_owned(s, at, x);
     if (VecRestoreArray(s->x, &at)) return BRIO_ERROR_MEMORY;
     brio__partition_spread(s->partition, x);
     return BRIO_OK;
