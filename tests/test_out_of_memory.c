@@ -35,9 +35,6 @@ static void try_all(const char *const *arguments, long every, bool stays)
     setenv("LD_PRELOAD", BRIO_FAILING_MALLOC, 1);
     long calls = count_calls(arguments);
     assert_true(calls > 20);
-#ifdef BRIO_COUNTED
-    calls -= 20; /* of those who write counters of lines, and do not look */
-#endif
     if (stays) setenv("BRIO_FAIL_STAYS", "1", 1);
     for (long k = 0; k < calls; k += every, runs++) {
         char at[32];
@@ -67,6 +64,10 @@ static void the_program_survives(void **unused)
         print_message("SKIPPED: sanitizers have a malloc of their own\n");
         return;
     }
+#ifdef BRIO_COUNTED
+    print_message("SKIPPED: what writes counters of lines at exit crashes without memory\n");
+    return;
+#endif
     write_text("s.yaml", scene);
     const char *const run[] = {"run",     "s.yaml",    "-o", "out", "--force",
                                "--quiet", "--threads", "1",  NULL};
