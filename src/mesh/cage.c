@@ -4,6 +4,7 @@
 
 #include "lattice.h"
 #include "within.h"
+#include "../sets.h"
 #include "../vec.h"
 
 #include <string.h>
@@ -340,12 +341,6 @@ static void correct_volume(Work *w)
 
 /* ---- components -------------------------------------------------------------------------- */
 
-static int32_t root_of(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 /* Sets of vertices that elements join. */
 static BrioStatus count_components(int64_t vertices, const int32_t *element, int64_t elements,
                                    int corners, int32_t *count)
@@ -355,7 +350,8 @@ static BrioStatus count_components(int64_t vertices, const int32_t *element, int
     for (int64_t v = 0; v < vertices; v++) parent[v] = -1; /* in no element */
     for (int64_t k = 0; k < corners * elements; k++) parent[element[k]] = element[k];
     for (int64_t k = 0; k < corners * elements; k++)
-        parent[root_of(parent, element[k])] = root_of(parent, element[k / corners * corners]);
+        parent[brio__set_root(parent, element[k])] =
+            brio__set_root(parent, element[k / corners * corners]);
     *count = 0;
     for (int64_t v = 0; v < vertices; v++) *count += parent[v] == v;
     brio__free(parent);

@@ -9,6 +9,7 @@
  * which are computed alike for both triangles of an edge: no line slips between two neighbours. */
 #include "lattice.h"
 
+#include "../sets.h"
 #include "../vec.h"
 
 #include <stdlib.h>
@@ -185,12 +186,6 @@ static int by_key(const void *x, const void *y)
     return (p->key > q->key) - (p->key < q->key);
 }
 
-static int32_t root_of(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 /* Leaves the edges of one triangle only, and returns how many there are. */
 static int64_t find_rims(const BrioMesh *mesh, Rim *rim)
 {
@@ -222,16 +217,16 @@ static double hole_area(const BrioMesh *mesh, const Rim *rim, int64_t rims, int3
     double area = 0;
     for (int64_t v = 0; v < mesh->vertex_count; v++) parent[v] = (int32_t)v;
     for (int64_t i = 0; i < rims; i++)
-        parent[root_of(parent, rim[i].a)] = root_of(parent, rim[i].b);
+        parent[brio__set_root(parent, rim[i].a)] = brio__set_root(parent, rim[i].b);
     memset(centre, 0, 4 * (size_t)mesh->vertex_count * sizeof *centre);
     for (int64_t i = 0; i < rims; i++) {
-        double *c = centre + 4 * (int64_t)root_of(parent, rim[i].a);
+        double *c = centre + 4 * (int64_t)brio__set_root(parent, rim[i].a);
         for (int r = 0; r < 3; r++)
             c[r] += (mesh->x[3 * (int64_t)rim[i].a + r] + mesh->x[3 * (int64_t)rim[i].b + r]) / 2;
         c[3]++;
     }
     for (int64_t i = 0; i < rims; i++) {
-        const double *c = centre + 4 * (int64_t)root_of(parent, rim[i].a);
+        const double *c = centre + 4 * (int64_t)brio__set_root(parent, rim[i].a);
         double middle[3] = {c[0] / c[3], c[1] / c[3], c[2] / c[3]};
         area += fan_area(mesh->x + 3 * (int64_t)rim[i].a, mesh->x + 3 * (int64_t)rim[i].b, middle);
     }

@@ -3,6 +3,7 @@
  * is open or branching. */
 #include "measure.h"
 
+#include "../sets.h"
 #include "../vec.h"
 
 #include <stdlib.h>
@@ -186,12 +187,6 @@ static BrioStatus measure_surface(const BrioMesh *mesh, BrioMeasure *m)
 
 /* ---- components ------------------------------------------------------------------------- */
 
-static int32_t root_of(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 static BrioStatus measure_components(const BrioMesh *mesh, BrioMeasure *m)
 {
     const struct {
@@ -210,7 +205,7 @@ static BrioStatus measure_components(const BrioMesh *mesh, BrioMeasure *m)
                 int32_t v = part[p].vertex[k];
                 int32_t first = part[p].vertex[k / part[p].corners * part[p].corners];
                 used[v] = 1;
-                parent[root_of(parent, v)] = root_of(parent, first);
+                parent[brio__set_root(parent, v)] = brio__set_root(parent, first);
             }
         for (int64_t v = 0; v < mesh->vertex_count; v++) {
             m->unused += !used[v];

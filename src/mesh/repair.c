@@ -5,6 +5,7 @@
  * then components that intersect each other or themselves are parted (untangle.h). */
 #include "repair.h"
 
+#include "../sets.h"
 #include "../vec.h"
 #include "within.h"
 
@@ -296,18 +297,12 @@ static void free_parts(Parts *p)
     brio__free(p->x);
 }
 
-static int32_t root_of(int32_t *root, int32_t v)
-{
-    while (root[v] != v) v = root[v] = root[root[v]];
-    return v;
-}
-
 static void join(int32_t *root, const int32_t *node, int64_t count, int corners)
 {
     for (int64_t e = 0; e < count; e++)
         for (int k = 1; k < corners; k++) {
-            int32_t a = root_of(root, node[corners * e]);
-            int32_t b = root_of(root, node[corners * e + k]);
+            int32_t a = brio__set_root(root, node[corners * e]);
+            int32_t b = brio__set_root(root, node[corners * e + k]);
             root[BRIO_MAX(a, b)] = BRIO_MIN(a, b);
         }
 }
@@ -322,7 +317,8 @@ static BrioStatus find_components(const BrioMesh *mesh, Parts *p)
     join(root, mesh->tet, mesh->tet_count, 4);
     join(root, mesh->edge, mesh->edge_count, 2);
     for (int32_t v = 0; v < n; v++)
-        p->component[v] = root_of(root, v) == v ? p->count++ : p->component[root_of(root, v)];
+        p->component[v] =
+            brio__set_root(root, v) == v ? p->count++ : p->component[brio__set_root(root, v)];
     p->part = brio__calloc((size_t)p->count + 1, sizeof *p->part);
     if (!p->part) return BRIO_ERROR_MEMORY;
     for (int32_t v = 0; v < n; v++) p->part[p->component[v]].count++;

@@ -5,6 +5,7 @@
 #include "measure.h"
 #include "predicate.h"
 #include "../number.h"
+#include "../sets.h"
 #include "../writer.h"
 #include "readers.h"
 
@@ -39,12 +40,6 @@ typedef struct Surface {
     double (*hole)[3]; /* of each cavity: a point inside */
 } Surface;
 
-static int32_t root_of(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 static BrioStatus find_components(Surface *s)
 {
     const BrioMesh *mesh = s->mesh;
@@ -55,9 +50,10 @@ static BrioStatus find_components(Surface *s)
     for (int64_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
         parent[v] = (int32_t)v, number[v] = -1;
     for (int64_t k = 0; status == BRIO_OK && k < 3 * mesh->triangle_count; k++)
-        parent[root_of(parent, mesh->triangle[k])] = root_of(parent, mesh->triangle[k / 3 * 3]);
+        parent[brio__set_root(parent, mesh->triangle[k])] =
+            brio__set_root(parent, mesh->triangle[k / 3 * 3]);
     for (int64_t t = 0; status == BRIO_OK && t < mesh->triangle_count; t++) {
-        int32_t root = root_of(parent, mesh->triangle[3 * t]);
+        int32_t root = brio__set_root(parent, mesh->triangle[3 * t]);
         if (number[root] < 0) number[root] = s->components++;
         s->component[t] = number[root];
     }

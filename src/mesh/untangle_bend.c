@@ -17,6 +17,7 @@
  * a little less. Tets must keep a tenth of their volume, or the part moves less far. */
 #include "untangle_work.h"
 
+#include "../sets.h"
 #include "../vec.h"
 
 #include <stdlib.h>
@@ -52,12 +53,6 @@ static void add(BrioUntangler *u, int part, int64_t v, const double d[3])
 
 /* ---- which vertices are within a closed part -------------------------------------------- */
 
-static int32_t find_root(int32_t *root, int32_t v)
-{
-    while (root[v] != v) v = root[v] = root[root[v]];
-    return v;
-}
-
 /* The edges of part a that meet part b, sorted. */
 static BrioStatus collect_blocked(BrioUntangler *u, int a, int b, int64_t *count)
 {
@@ -89,8 +84,8 @@ static void join(BrioUntangler *u, int a, int64_t blocked)
         if (u->root[j] < 0) u->root[j] = j;
         uint64_t key = brio__tangle_key(i, j);
         if (bsearch(&key, u->blocked, (size_t)blocked, sizeof key, brio__ascending_keys)) continue;
-        i = find_root(u->root, i);
-        j = find_root(u->root, j);
+        i = brio__set_root(u->root, i);
+        j = brio__set_root(u->root, j);
         u->root[BRIO_MAX(i, j)] = BRIO_MIN(i, j);
     }
 }
@@ -125,7 +120,7 @@ static void push_side(BrioUntangler *u, int a, int b, double within)
     double share = u->t->part[b].motion == BRIO_TANGLE_BENDS && u->closed[a] ? 0.6 : 1;
     for (int64_t v = p->first; v < p->first + p->count; v++) {
         double d[3];
-        if (u->root[v] < 0 || u->next[find_root(u->root, (int32_t)v)] != within ||
+        if (u->root[v] < 0 || u->next[brio__set_root(u->root, (int32_t)v)] != within ||
             stands(u, a, v) || !(way_out(u, b, v, d) > 0))
             continue;
         for (int r = 0; r < 3; r++) u->push[3 * v + r] = share * d[r];
@@ -143,7 +138,7 @@ static bool comes_in(BrioUntangler *u, int a, int b)
     if (u->t->part[b].tet_count) return false;
     for (int64_t v = p->first; v < p->first + p->count; v++) {
         if (u->root[v] < 0) continue;
-        int side = u->next[find_root(u->root, (int32_t)v)] > 0;
+        int side = u->next[brio__set_root(u->root, (int32_t)v)] > 0;
         deepest[side] = fmax(deepest[side], way_out(u, b, v, d));
     }
     return deepest[0] < deepest[1];

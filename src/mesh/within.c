@@ -7,6 +7,7 @@
 #include "within.h"
 
 #include "../distance.h"
+#include "../sets.h"
 #include "../vec.h"
 
 #include <stdlib.h>
@@ -39,12 +40,6 @@ typedef struct Component {
     double volume, low[3], high[3];
 } Component;
 
-static int32_t root_of(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 /* Numbers the components; of[t] is that of triangle t. */
 static int32_t number_components(const int32_t *triangle, int64_t count, int64_t vertices,
                                  int32_t *parent, int32_t *of)
@@ -52,8 +47,8 @@ static int32_t number_components(const int32_t *triangle, int64_t count, int64_t
     int32_t components = 0;
     for (int64_t v = 0; v < vertices; v++) parent[v] = (int32_t)v;
     for (int64_t k = 0; k < 3 * count; k++)
-        parent[root_of(parent, triangle[k])] = root_of(parent, triangle[k / 3 * 3]);
-    for (int64_t t = 0; t < count; t++) of[t] = root_of(parent, triangle[3 * t]);
+        parent[brio__set_root(parent, triangle[k])] = brio__set_root(parent, triangle[k / 3 * 3]);
+    for (int64_t t = 0; t < count; t++) of[t] = brio__set_root(parent, triangle[3 * t]);
     for (int64_t v = 0; v < vertices; v++) parent[v] = -1; /* from here on: numbers of roots */
     for (int64_t t = 0; t < count; t++) {
         if (parent[of[t]] < 0) parent[of[t]] = components++;

@@ -2,23 +2,19 @@
  * (accounts.h). All sums run in the order of blocks, on one thread. */
 #include "accounts.h"
 
-#include <string.h>
+#include "../sets.h"
 
-static int32_t root_of(int32_t *parent, int32_t a)
-{
-    while (parent[a] != a) a = parent[a] = parent[parent[a]];
-    return a;
-}
+#include <string.h>
 
 void brio__accounts_join(int32_t *group, int32_t a, int32_t b)
 {
-    int32_t one = root_of(group, a), other = root_of(group, b);
+    int32_t one = brio__set_root(group, a), other = brio__set_root(group, b);
     group[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
 }
 
 int32_t brio__accounts_group(const BrioAccounts *a, int32_t account)
 {
-    return root_of(a->group, account);
+    return brio__set_root(a->group, account);
 }
 
 void brio__accounts_separate(BrioAccounts *a)
@@ -49,7 +45,7 @@ static void number_accounts(BrioAccounts *a, int32_t *parent, const bool *moves)
 {
     const BrioSystem *s = a->system;
     for (int32_t i = 0; i < s->body_count; i++) {
-        int32_t root = root_of(parent, i);
+        int32_t root = brio__set_root(parent, i);
         a->of_body[i] = -1;
         if (!moves[i]) continue;
         if (root == i) a->body[a->count] = i;

@@ -3,13 +3,9 @@
  */
 #include "components.h"
 
-#include <string.h>
+#include "../sets.h"
 
-static int32_t root_of(int32_t *parent, int32_t b)
-{
-    while (parent[b] != b) b = parent[b] = parent[parent[b]];
-    return b;
-}
+#include <string.h>
 
 /* Joins all that a constraint holds together or, where that has been done (`fixed`), marks what it
  * ties to something that does not move. */
@@ -28,8 +24,8 @@ static void join_constraint(const BrioSystem *system, const BrioConstraint *cons
             for (; m < end; m++) {
                 if (first < 0) first = system->map_block[m];
                 if (fixed) continue;
-                int32_t one = root_of(component, first);
-                int32_t other = root_of(component, system->map_block[m]);
+                int32_t one = brio__set_root(component, first);
+                int32_t other = brio__set_root(component, system->map_block[m]);
                 component[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
             }
         }
@@ -58,8 +54,8 @@ BrioStatus brio__components_find(const BrioSystem *system, int32_t *component, i
                          m++) {
                         if (first < 0) first = system->map_block[m];
                         if (pass) continue;
-                        int32_t one = root_of(component, first);
-                        int32_t other = root_of(component, system->map_block[m]);
+                        int32_t one = brio__set_root(component, first);
+                        int32_t other = brio__set_root(component, system->map_block[m]);
                         component[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
                     }
                 }
@@ -207,8 +203,8 @@ void brio__components_separate(BrioComponents *f)
 
 void brio__components_join(BrioComponents *f, int32_t a, int32_t b)
 {
-    int32_t one = a < 0 ? -1 : root_of(f->group, f->component[a]);
-    int32_t other = b < 0 ? -1 : root_of(f->group, f->component[b]);
+    int32_t one = a < 0 ? -1 : brio__set_root(f->group, f->component[a]);
+    int32_t other = b < 0 ? -1 : brio__set_root(f->group, f->component[b]);
     int32_t root = BRIO_MIN(one, other);
     if (root < 0) {
         if (BRIO_MAX(one, other) >= 0) f->stays[BRIO_MAX(one, other)] = true;
@@ -235,7 +231,7 @@ void brio__components_balance(const BrioComponents *f, const double *mass, const
     static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     bool loose = false;
     for (int32_t k = 0; k < f->count; k++) {
-        f->group[k] = root_of(f->group, k);
+        f->group[k] = brio__set_root(f->group, k);
         loose |= !f->stays[f->group[k]];
     }
     if (!loose) return;
