@@ -2,6 +2,8 @@
  * and what lies behind U+10FFFF. */
 #include "utf8.h"
 
+#include <string.h>
+
 int brio__utf8_bytes(const unsigned char *text, size_t size)
 {
     unsigned char c = text[0];
@@ -16,4 +18,9 @@ int brio__utf8_bytes(const unsigned char *text, size_t size)
     if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] >= 0xa0)) return 0;
     if ((c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] >= 0x90)) return 0;
     return bytes;
+}
+
+size_t brio__utf8_mark(const char *text, size_t size)
+{
+    return size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 }

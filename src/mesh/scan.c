@@ -4,6 +4,7 @@
 #include "scan.h"
 
 #include "../number.h"
+#include "../utf8.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -12,14 +13,12 @@ void brio__scan_start(BrioScan *scan, const char *file, const char *text, size_t
                       BrioError *error)
 {
     *scan = (BrioScan){.file = file,
-                       .at = text,
+                       .at = text + brio__utf8_mark(text, size),
                        .end = text + size,
                        .line = 1,
                        .comment = comment,
                        .start = text,
                        .error = error};
-    /* the mark some editors put before UTF-8 */
-    if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) scan->at += 3;
     scan->line_start = scan->token = scan->at;
 }
 

@@ -16,6 +16,7 @@
 
 #include "readers.h"
 #include "../number.h"
+#include "../utf8.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -374,8 +375,8 @@ static BrioStatus read_table(const char *file, const char *bytes, size_t size, T
                              BrioError *error)
 {
     int line = 1;
-    size_t mark = size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3) ? 3 : 0; /* of UTF-8 */
-    for (const char *at = bytes + mark, *last = bytes + size; at < last; line++) {
+    for (const char *at = bytes + brio__utf8_mark(bytes, size), *last = bytes + size; at < last;
+         line++) {
         const char *end = memchr(at, '\n', (size_t)(last - at)), *first = at;
         if (!end) end = last;
         while (first < end && isspace((unsigned char)*first)) first++;

@@ -1,6 +1,7 @@
 /* Tables of numbers: initial states and springs of a body. */
 #include "../mesh/readers.h"
 #include "../number.h"
+#include "../utf8.h"
 #include "scene.h"
 
 #include <ctype.h>
@@ -70,8 +71,7 @@ static BrioStatus read_rows(const char *file, const char *text, size_t size, int
     int64_t room = 0;
     Line line = {.number = 1};
     bool first = true; /* line that is not empty and no comment: it may name the columns */
-    size_t mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0; /* of UTF-8 */
-    for (const char *at = text + mark; at < text + size; line.number++) {
+    for (const char *at = text + brio__utf8_mark(text, size); at < text + size; line.number++) {
         const char *end = memchr(at, '\n', (size_t)(text + size - at));
         line.start = line.at = at;
         line.end = end ? end : text + size;

@@ -191,7 +191,7 @@ BrioStatus brio__build_normalise(const char *text, size_t size, const char *name
                               "is UTF-16 text; save it as UTF-8");
     char *to = brio__alloc(size + PADDING, 1);
     if (!to) return brio__error_at(error, BRIO_ERROR_MEMORY, name, 0, 0, NULL, "out of memory");
-    size_t i = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0, n = 0;
+    size_t i = brio__utf8_mark(text, size), n = 0;
     int line = 1, column = 1;
     while (i < size) {
         unsigned char c = from[i];
