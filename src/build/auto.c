@@ -201,7 +201,7 @@ static double pair_stiffness(const Owner *a, const Owner *b, double points)
 static BrioStatus spread(BrioSystem *s, const Owner *owner, double kappa)
 {
     int owners = brio__owner_count(s);
-    s->stiffness = brio__alloc(brio__owner_pair(s, owners, 0), sizeof *s->stiffness);
+    s->stiffness = brio__alloc(brio__owner_pairs(s), sizeof *s->stiffness);
     if (!s->stiffness) return BRIO_ERROR_MEMORY;
     double points = 0;
     for (int i = 0; i < owners; i++) points += is_thin(&owner[i]) ? owner[i].vertices : 0;

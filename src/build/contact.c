@@ -138,7 +138,7 @@ static int owner_of(const BrioSystem *s, int number)
 /* What is known of pairs of bodies and obstacles. */
 BrioStatus brio__build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *error)
 {
-    size_t pairs = brio__owner_pair(s, brio__owner_count(s), 0);
+    size_t pairs = brio__owner_pairs(s);
     bool rubs = b->contact.mu > 0, excludes = false;
     for (int i = 0; i < b->pair_count; i++) {
         rubs |= b->pair[i].mu > 0;

@@ -387,11 +387,10 @@ static void split_contact(Split *w)
     const BrioSystem *s = w->from;
     const BrioSurface *f = s->surface;
     BrioSystem *to = w->to;
-    int64_t owners = brio__owner_count(s);
-    if (s->friction) to->friction = copy_of(w, s->friction, owners * owners, sizeof *s->friction);
-    if (s->stiffness)
-        to->stiffness = copy_of(w, s->stiffness, owners * owners, sizeof *s->stiffness);
-    if (s->excluded) to->excluded = copy_of(w, s->excluded, owners * owners, sizeof *s->excluded);
+    int64_t pairs = (int64_t)brio__owner_pairs(s);
+    if (s->friction) to->friction = copy_of(w, s->friction, pairs, sizeof *s->friction);
+    if (s->stiffness) to->stiffness = copy_of(w, s->stiffness, pairs, sizeof *s->stiffness);
+    if (s->excluded) to->excluded = copy_of(w, s->excluded, pairs, sizeof *s->excluded);
     to->obstacle = room(w, s->obstacle_count, sizeof *to->obstacle);
     for (int i = 0; !w->failed && i < s->obstacle_count; i++, to->obstacle_count++) {
         const BrioObstacle *o = &s->obstacle[i];

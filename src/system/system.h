@@ -188,6 +188,12 @@ static inline int brio__owner_count(const BrioSystem *system)
     return system->body_count + system->obstacle_count;
 }
 
+/* The length of a table of all pairs of owners. */
+static inline size_t brio__owner_pairs(const BrioSystem *system)
+{
+    return (size_t)brio__owner_count(system) * (size_t)brio__owner_count(system);
+}
+
 /* Where two owners are in a table of all pairs. */
 static inline size_t brio__owner_pair(const BrioSystem *system, int a, int b)
 {
