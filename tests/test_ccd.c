@@ -2,14 +2,15 @@
  * (ccd_reference.h), against published queries with exact answers, and on numbers of any bit
  * pattern. test_long_ccd.c has more pairs. */
 #include "ccd_reference.h"
+#include "emulated.h"
+#include "sanitized.h"
 
 #include <dirent.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(BRIO_EMULATED) || \
-    !defined(NDEBUG)
-#define TIMED false
+#ifdef NDEBUG
+enum { TIMED = !SANITIZED && !EMULATED };
 #else
-#define TIMED true
+enum { TIMED = false };
 #endif
 
 /* ---- distances -------------------------------------------------------------------------- */
